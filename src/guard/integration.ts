@@ -14,9 +14,9 @@ import { lockEventOf, type RunWrapper } from '../core/execution/events';
 import { callOption, checkOptionNames, describeValue } from '../core/options';
 import { processState } from '../core/process-state';
 import { SlotRuns } from '../ledger/slots/slot-runs';
-import type { AdmittedJob, Job, JobCall } from './jobs/job';
+import type { AdmittedJob, Job, JobCall, JobDeclaration } from './jobs/job';
 import type { GuardConfiguration, WrapOptions } from './job-guard-options';
-import { needsLedger, type Admitted, type Declarations, type JobRegistry } from './jobs/job-registry';
+import { needsLedger, type JobRegistry } from './jobs/job-registry';
 import { lockOf } from './jobs/lock-name-of';
 import type { RegisteredJobs } from './jobs/registered-jobs';
 import { checkMethodOptions } from './jobs/check-options';
@@ -57,12 +57,17 @@ export class GuardIntegration {
    *
    * @throws InvalidLockConfigurationError also for a name or a lock that another job has
    */
-  admit<D extends Declarations>(declarations: D): Admitted<D> {
+  admit<D extends JobDeclaration>(declarations: readonly D[]): (Job & D)[] {
     const { registry, registered, overdue } = this.parts;
     const jobs = registry.admit(declarations);
-    const areRegistered = registered?.add(jobs, declarations);
-    if (areRegistered || jobs.some(({ policy }) => policy !== undefined)) overdue?.start();
+    const polled = jobs.filter((job) => registered?.add(job) || job.policy !== undefined);
+    if (polled.length > 0) overdue?.start();
     return jobs;
+  }
+
+  /** Admits a single job. */
+  admitOne<D extends JobDeclaration>(declaration: D): Job & D {
+    return this.admit([declaration])[0] as Job & D;
   }
 
   /** Called when the next scheduled times of admitted jobs have become known. */
@@ -144,7 +149,7 @@ export class GuardIntegration {
     const { onError = 'report', onSkip, scheduledAt } = options;
     checkMethodOptions({ onSkip }, name);
     const call = (args: readonly unknown[]) => (): T | PromiseLike<T> => task(...(args as A));
-    const [job] = this.admit([{ configuration, call, place }]);
+    const job = this.admitOne({ configuration, call, place });
     const scheduledTimeOf = (args: A): Date | undefined => {
       try {
         return readScheduledTime(scheduledAt, args, name);

@@ -96,7 +96,8 @@ export class OverdueRuns {
     const names = enabled.map(({ policy }) => policy.job);
     const add = (name: string, scope: string): void => {
       const job = enabled[names.indexOf(name)];
-      if (job?.isReady()) jobScopes.set(JSON.stringify([name, scope]), { job, scope });
+      if (job !== undefined && job.isReady?.() !== false)
+        jobScopes.set(JSON.stringify([name, scope]), { job, scope });
     };
     if (enabled.length === 0) return jobScopes;
     for (const { policy, scope } of ticksToRetry.all) add(policy.job, scope);

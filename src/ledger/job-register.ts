@@ -110,14 +110,8 @@ export interface LateJob extends RegisteredJob {
   readonly scheduledAt: Date;
 }
 
-/** An option that two declarations of a job have otherwise, with both values as JSON. */
-export interface DeclaredDifference {
-  readonly option: string;
-  readonly before: string | undefined;
-  readonly now: string | undefined;
-}
-
-export function differencesOf(before: DeclaredJob, now: DeclaredJob): DeclaredDifference[] {
+/** The options that two declarations of a job have otherwise, with both values as JSON. */
+export function differencesOf(before: DeclaredJob, now: DeclaredJob) {
   const textOf = (value: unknown): string | undefined => JSON.stringify(value);
   const options = Object.keys({ ...before, ...now }) as (keyof DeclaredJob)[];
   return options

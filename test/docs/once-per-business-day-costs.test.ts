@@ -52,9 +52,8 @@ testOn('postgres', 'a day costs as many statements as the page lists', async (t)
   const integration = integrationOf(guard);
   const task = (): void => {};
   const soon = (after: Date) => new Date(after.getTime() + 1);
-  const [hourly] = integration.admit([
-    { place: 'hourly', configuration: LOCKED, call: () => task, schedules: HOURLY, nextAfter: soon },
-  ] as const);
+  const declaration = { place: 'hourly', configuration: LOCKED, call: () => task };
+  const hourly = integration.admitOne({ ...declaration, schedules: HOURLY, nextAfter: soon });
   await guard.runOverdue(); // Registers the jobs.
 
   assert.deepEqual(

@@ -200,9 +200,11 @@ void test('a dropped tick of a disabled job is skipped, and not kept', () => {
   const { guard } = guardOfRuns();
   const skips = skipsOf(guard);
   const integration = integrationOf(guard);
-  const [job] = integration.admit([
-    { place: 'a test', configuration: { ...DAILY, enabled: false }, call: () => never },
-  ]);
+  const job = integration.admitOne({
+    place: 'a test',
+    configuration: { ...DAILY, enabled: false },
+    call: () => never,
+  });
   integration.dropTicks(job, [new Date()], new Error('dropped'));
   assert.deepEqual(
     skips.map(({ reason }) => reason),

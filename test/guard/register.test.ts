@@ -28,7 +28,7 @@ function hourly(configuration: GuardConfiguration, more: Partial<JobDeclaration>
 function scheduled({ guard, clock }: GuardOfRuns, configuration: GuardConfiguration) {
   const integration = integrationOf(guard);
   const declaration = hourly(configuration);
-  const [job] = integration.admit([declaration] as const);
+  const job = integration.admitOne(declaration);
   return async (work: () => unknown = () => 'done') => {
     const task = (): unknown => work();
     const call = { task, args: [], call: () => task, scheduledAt: new Date(clock.wallMs()) };

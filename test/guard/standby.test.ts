@@ -171,7 +171,7 @@ void test('dropped ticks are skipped on standby, and not kept', async () => {
   const skips = skipsOf(guard);
   guard.standby(true);
   const integration = integrationOf(guard);
-  const [job] = integration.admit([{ place: 'a test', configuration: DAILY, call: () => never }]);
+  const job = integration.admitOne({ place: 'a test', configuration: DAILY, call: () => never });
   integration.dropTicks(job, [new Date()], new Error('dropped'));
   guard.standby(false);
   assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });

@@ -201,7 +201,7 @@ void test('a decorated method emits one tick for each of its calls', async () =>
 void test('each dropped tick of a stall is a tick whose lock failed, or that a closing guard skipped', async () => {
   const { guard, ticks, names } = tickBench();
   const integration = integrationOf(guard);
-  const [job] = integration.admit([{ configuration: JOB, call: () => never, place: 'here' }]);
+  const job = integration.admitOne({ configuration: JOB, call: () => never, place: 'here' });
   const later = new Date('2026-11-20T03:01:00Z');
   integration.dropTicks(job, [scheduledAt, later], mine);
   const dropped = { name: 'job', job: 'job', outcome: 'lock-failed', error: mine } as const;

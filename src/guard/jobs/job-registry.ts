@@ -9,9 +9,6 @@ import { parseSwitch, type Switch } from './check-options';
 
 const MINUTE_MS = 60_000;
 
-/** A single declaration is admitted as a single job, for the types too. */
-export type Declarations = readonly JobDeclaration[] | readonly [JobDeclaration];
-export type Admitted<D extends Declarations> = { readonly [K in keyof D]: AdmittedJob };
 type Skipped = TaskResult<never> & { readonly executed: false };
 
 /** The jobs of one guard. Each is compiled once, and checked against the others when it is admitted. */
@@ -62,23 +59,25 @@ export class JobRegistry {
    * @throws InvalidLockConfigurationError for an invalid job, if two scheduled jobs have the same lock and it is not
    * shared, and if two once-per jobs have the same name
    */
-  admit<D extends Declarations>(declarations: D): Admitted<D> {
+  admit<D extends JobDeclaration>(declarations: readonly D[]): (Job & D)[] {
     const scheduled = new Map(this.#scheduled);
     const oncePer = new Map(this.#oncePer);
-    const jobs = declarations.map(({ place, configuration, call, isReady = () => true, schedules }) => {
-      const job = { ...this.jobOf(configuration), place, call, isReady };
+    const jobs = declarations.map((declaration) => ({
+      ...declaration,
+      ...this.jobOf(declaration.configuration),
+    }));
+    for (const job of jobs) {
       // Without a fixed name, two jobs can share a lock only in some calls, if at all.
-      if (schedules !== undefined && job.nameOf === undefined) addScheduled(scheduled, job);
-      return job;
-    });
-    for (const job of jobs) if (job.policy !== undefined) addOncePer(oncePer, job);
+      if (job.schedules !== undefined && job.nameOf === undefined) addScheduled(scheduled, job);
+      if (job.policy !== undefined) addOncePer(oncePer, job);
+    }
     this.#scheduled = scheduled;
     this.#oncePer = oncePer;
-    for (const declaration of declarations) {
-      this.#warnOfMissedDates(declaration);
-      this.#warnOfFrequentTicks(declaration);
+    for (const job of jobs) {
+      this.#warnOfMissedDates(job);
+      this.#warnOfFrequentTicks(job);
     }
-    return jobs as unknown as Admitted<D>;
+    return jobs;
   }
 
   /** @throws InvalidLockConfigurationError if it is neither a boolean nor a function */
@@ -142,12 +141,11 @@ export class JobRegistry {
    * An instance whose timer is late gets the lock after another instance has run the same tick and released it. The
    * ledger prevents this for a once-per job. Ticks a minute apart are further apart than clocks usually differ.
    */
-  #warnOfFrequentTicks(declaration: JobDeclaration): void {
-    const { place, configuration, schedules = [], intervalMs = Infinity } = declaration;
-    const { oncePer, lockAtLeastFor } = configuration;
+  #warnOfFrequentTicks(job: AdmittedJob): void {
+    const { place, configuration, schedules = [], intervalMs = Infinity } = job;
     // With `lockAtLeastFor: 0`, the job accepts this.
-    if (oncePer !== undefined || lockAtLeastFor !== undefined) return;
-    if (this.jobOf(configuration).lock.lockAtLeastForMs > 0) return;
+    if (job.policy !== undefined || configuration.lockAtLeastFor !== undefined) return;
+    if (job.lock.lockAtLeastForMs > 0) return;
     const expression = schedules.map((schedule) => schedule.expression).find(firesWithinAMinute);
     if (expression === undefined && intervalMs >= MINUTE_MS) return;
     const when = expression === undefined ? `every ${intervalMs} ms` : `at '${expression}'`;

@@ -1,7 +1,8 @@
 import { InvalidLockConfigurationError, type LockConfiguration, type LockedTask } from '../../core';
 import { refuseOption } from '../../core/options';
 import type { CompiledLock } from '../../core/lock-configuration';
-import type { DeclaredSchedule, OncePerConfiguration } from '../../ledger';
+import type { DeclaredJob, DeclaredSchedule, OncePerConfiguration } from '../../ledger';
+import { everyDay } from '../../ledger/periods/calendar';
 import { parseJobPolicy, type JobPolicy } from '../../ledger/policy/job-policy';
 import type { OpenInvocation } from '../invocation';
 import { compileLockWithDefaults, type JobDefaults } from './job-defaults';
@@ -51,15 +52,9 @@ export interface JobDeclaration {
   readonly intervalMs?: number | undefined;
 }
 
-interface Admission {
-  readonly place: string;
-  readonly call: JobDeclaration['call'];
-  readonly isReady: () => boolean;
-}
-
 /** A job that was declared to the guard before its first tick. */
-export type AdmittedJob = Job & Admission;
-export type AdmittedOncePerJob = OncePerJob & Admission;
+export type AdmittedJob = Job & JobDeclaration;
+export type AdmittedOncePerJob = OncePerJob & JobDeclaration;
 
 /** One call of a job. */
 export interface JobCall<T> {
@@ -110,4 +105,39 @@ function policyOf(lock: LockConfiguration, oncePer: OncePerConfiguration): JobPo
     );
   }
   return parseJobPolicy(oncePer, oncePer.name ?? lock.name);
+}
+
+/** The name under which a job is registered. */
+export function registeredName({ policy, lock }: Job): string {
+  return policy?.job ?? lock.name;
+}
+
+/** What the register shows of a job. Its keys always have the same order, because declarations are compared as JSON. */
+export function declaredJobOf(job: Job & Partial<JobDeclaration>): DeclaredJob {
+  const { lock, policy, history, schedules = [], isDistributed = false, configuration } = job;
+  return {
+    lock: lock.name,
+    lockAtMostForMs: lock.lockAtMostForMs,
+    lockAtLeastForMs: lock.lockAtLeastForMs,
+    keepAlive: lock.renewEveryMs !== undefined,
+    kind: isDistributed ? 'tick' : kindOf(policy),
+    timeZone: policy?.period.timeZone,
+    dayStart: policy?.period.dayStart,
+    target: policy?.period.target,
+    schedules: schedules.map(({ expression, timeZone }) => ({ expression, timeZone })),
+    retry: policy?.retry,
+    onCrash: policy?.onCrash,
+    catchUp: policy?.catchUp,
+    startDeadlineMs: policy?.startDeadlineMs,
+    hasCalendar: policy !== undefined && policy.calendar !== everyDay,
+    scope: typeof policy?.scope === 'string' && policy.scope !== '' ? policy.scope : undefined,
+    hasScopeFunction: typeof policy?.scope === 'function',
+    history,
+    enabled: configuration?.enabled === false ? false : undefined,
+  };
+}
+
+function kindOf(policy: JobPolicy | undefined): DeclaredJob['kind'] {
+  if (policy === undefined) return 'lock';
+  return typeof policy.period.kind === 'function' ? 'custom' : policy.period.kind;
 }

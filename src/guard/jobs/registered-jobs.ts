@@ -1,15 +1,17 @@
-import { SchemaMismatchError } from '../../core';
+import { SchemaMismatchError, type CronlatchEvents, type LockEvent, type TickEvent } from '../../core';
 import { parsePositiveDuration } from '../../core/duration';
 import { instanceName } from '../../core/lease/owner';
 import { VERSION } from '../../core/version';
-import type { DeclaredJob, JobRegistration, RegisteredJob } from '../../ledger';
+import type { DeclaredJob, JobRegistration, LastRunChange, RegisteredJob } from '../../ledger';
 import {
+  differencesOf,
   findLateJobs,
   isAnswerKept,
   nextAfterRegistration,
   REGISTER_EVERY_MS,
   IDLE_AFTER_MS,
 } from '../../ledger/job-register';
+import { periodAt } from '../../ledger/periods/period';
 import {
   hasRegister,
   limitOf,
@@ -18,14 +20,7 @@ import {
   type RegisteringStore,
 } from '../../ledger/store-statements';
 import type { JobGuardOptions } from '../job-guard-options';
-import type { Job, JobDeclaration } from './job';
-import { describeDifferences, RegisterEntries, registeredName, type RegisterEntry } from './register-entries';
-
-interface RegisterContext extends LedgerContext {
-  readonly store: RegisteringStore;
-  /** How long a scheduled time may have passed before its job is late. */
-  readonly lateAfterMs: number;
-}
+import { declaredJobOf, registeredName, type Job, type JobDeclaration } from './job';
 
 /** @throws InvalidLockConfigurationError for an invalid `lateAfter` */
 export function registeredJobsOf(
@@ -36,14 +31,14 @@ export function registeredJobsOf(
   const toleranceMs = parsePositiveDuration(lateAfter, 'lateAfter');
   const { store } = context;
   if (!hasRegister(store)) return undefined;
-  return new RegisteredJobs({ ...context, store, lateAfterMs: Math.max(toleranceMs, 2 * pollIntervalMs) });
+  return new RegisteredJobs({ ...context, store }, Math.max(toleranceMs, 2 * pollIntervalMs));
 }
 
 const INSTANCE = instanceName();
 
 /** Registers the jobs of one guard, and moves their next scheduled times on. Its failures become warnings. */
 export class RegisteredJobs {
-  readonly #entries: RegisterEntries;
+  readonly #entries = new Map<string, RegisterEntry>();
   readonly #recording = new Set<Promise<void>>();
   #registering: Promise<void> | undefined;
   #isRequested = false;
@@ -52,24 +47,38 @@ export class RegisteredJobs {
   /** A failure that lasts is reported once. */
   #hasFailed = false;
 
-  constructor(private readonly context: RegisterContext) {
-    this.#entries = new RegisterEntries(context, (job, entry) => this.#record(job, entry));
+  /** @param lateAfterMs how long a scheduled time may have passed before its job is late */
+  constructor(
+    private readonly context: LedgerContext & { readonly store: RegisteringStore },
+    private readonly lateAfterMs: number,
+  ) {
+    const { events } = context;
+    events.on('run:started', (event) => this.#onStart(event));
+    events.on('run:completed', (event) => this.#onEnd(event, 'completed'));
+    events.on('run:failed', (event) => this.#onEnd(event, 'failed'));
+    events.on('tick', (event) => this.#onTick(event));
   }
 
   /**
-   * Adds jobs that are scheduled, run once per period, or have a history.
+   * Adds a job that is scheduled, runs once per period, or has a history.
    *
-   * @returns whether there was any
+   * @returns `false` for any other job: nothing schedules it here, and it keeps no runs
    */
-  add(jobs: readonly Job[], declarations: readonly Partial<JobDeclaration>[] = []): boolean {
-    const added = jobs.filter((job, index) => this.#entries.add(job, declarations[index] ?? {}));
-    if (added.length > 0) this.register();
-    return added.length > 0;
+  add(job: Job & Partial<JobDeclaration>): boolean {
+    const isScheduled = (job.schedules ?? []).length > 0 || job.intervalMs !== undefined;
+    if (job.policy === undefined && !job.history && !isScheduled) return false;
+    const name = registeredName(job);
+    const earlier = this.#entries.get(name);
+    const entry = new RegisterEntry(job, declaredJobOf(job), job.nextAfter);
+    if (earlier === undefined || (job.policy && !earlier.job.policy)) this.#entries.set(name, entry);
+    else if (!job.policy && !earlier.job.policy) this.#entries.set(name, earlier.mergedWith(entry));
+    this.register();
+    return true;
   }
 
   /** Adds a job with a history that was not declared before its first call. */
   addCalled(job: Job): void {
-    if (job.history && !this.#entries.byJob.has(registeredName(job))) this.add([job]);
+    if (job.history && !this.#entries.has(registeredName(job))) this.add(job);
   }
 
   /** Registers new jobs, and jobs whose next scheduled time has become known. Does not wait for it. */
@@ -88,6 +97,35 @@ export class RegisteredJobs {
   async close(): Promise<void> {
     await Promise.all([this.#registering, this.#polling, ...this.#recording]);
     await this.#attempt(() => this.#moveOn());
+  }
+
+  #entryOf({ name, job = name }: LockEvent): RegisterEntry | undefined {
+    return this.#entries.get(job);
+  }
+
+  /** Also of a run without a tick: a retry, or a missed period. */
+  #onStart(event: CronlatchEvents['run:started']): void {
+    const { scheduledAt, run } = event;
+    const entry = this.#entryOf(event);
+    if (entry === undefined) return;
+    if (run === undefined) return entry.answer(scheduledAt);
+    const nowMs = this.context.clock.wallMs();
+    for (const time of [entry.next, scheduledAt])
+      if (time && time.getTime() <= nowMs && run.periodKey === entry.periodKeyAt(time)) entry.answer(time);
+  }
+
+  #onEnd(event: CronlatchEvents['run:completed'], outcome: 'completed' | 'failed'): void {
+    const entry = this.#entryOf(event);
+    if (!entry?.declared.history) return;
+    const finishedAtMs = this.context.clock.monotonicMs();
+    entry.ended = { outcome, finishedAtMs, startedAtMs: finishedAtMs - event.durationMs };
+  }
+
+  /** The lock of the run has been released. */
+  #onTick(event: TickEvent): void {
+    const entry = this.#entryOf(event);
+    if (entry?.ended !== undefined) this.#record(registeredName(entry.job), entry);
+    if (entry !== undefined && isAnswer(event, entry)) entry.answer(event.scheduledAt);
   }
 
   /** Records the last run of a job, without waiting for it. */
@@ -131,7 +169,7 @@ export class RegisteredJobs {
     const now = new Date(clock.wallMs());
     const registeredAtMs = clock.monotonicMs();
     const isAgain = registeredAtMs - this.#registeredAtMs >= REGISTER_EVERY_MS;
-    const wanted = [...this.#entries.byJob].flatMap(([job, entry]) => {
+    const wanted = [...this.#entries].flatMap(([job, entry]) => {
       const { declared, next } = entry;
       const nextScheduledAt = next === undefined || (isAgain && next < now) ? entry.nextAfter(now) : next;
       const isPending = entry.isPending || (next === undefined && nextScheduledAt !== undefined);
@@ -161,7 +199,9 @@ export class RegisteredJobs {
   /** Two deployments that declare a job differently may start it at different times, or lock it differently. */
   #warnOfDifference({ declared: there, ...stored }: RegisteredJob, { job, declared }: JobRegistration): void {
     // A job can be turned off on some instances.
-    const differences = describeDifferences({ ...there, enabled: declared.enabled }, declared);
+    const differences = differencesOf({ ...there, enabled: declared.enabled }, declared)
+      .map(({ option, before = 'none', now = 'none' }) => `${option} (there ${before}, here ${now})`)
+      .join(', ');
     if (differences === '' || stored.registeredBy === INSTANCE) return;
     const message = `Job '${job}' is declared differently than by ${stored.registeredBy}, which registered it at ${stored.registeredAt.toISOString()}: ${differences}. If that instance is still running, deploy the same version to both.`;
     this.context.events.emit('guard:warning', { message });
@@ -178,7 +218,7 @@ export class RegisteredJobs {
 
   async #moveOn(): Promise<void> {
     const { store } = this.context;
-    const answered = [...this.#entries.byJob].flatMap(([job, entry]) => {
+    const answered = [...this.#entries].flatMap(([job, entry]) => {
       const { answeredAt } = entry;
       if (answeredAt === undefined || !entry.isAnswered) return [];
       return { entry, change: { job, answeredAt, nextScheduledAt: entry.nextAfter(answeredAt) } };
@@ -191,14 +231,14 @@ export class RegisteredJobs {
 
   /** Another instance may have answered a tick that this one has not, so the register and the ledger decide. */
   async #reportLate(): Promise<void> {
-    const { store, clock, lateAfterMs, events } = this.context;
+    const { store, clock, events } = this.context;
     const nowMs = clock.wallMs();
-    const waiting = [...this.#entries.byJob].filter(
+    const waiting = [...this.#entries].filter(
       ([, entry]) => isAnswerKept(entry.declared) && !entry.isAnswered && Number(entry.next ?? NaN) < nowMs,
     );
     if (waiting.length === 0) return;
     const register = await store.jobs(limitOf(this.context));
-    const late = findLateJobs(register, lateAfterMs);
+    const late = findLateJobs(register, this.lateAfterMs);
     for (const [job, entry] of waiting) {
       const stored = register.jobs.find((each) => each.job === job);
       // An operator may have deleted its row.
@@ -245,9 +285,74 @@ export class RegisteredJobs {
   }
 }
 
+/** Another instance may still answer a tick that this one has skipped for such a reason. */
+const NO_ANSWER: ReadonlySet<string | undefined> = new Set(['disabled', 'closing', 'standby']);
+/** A once-per job may have no run of its period then. If it has one, the next poll finds it. */
+const NO_RUN: ReadonlySet<string | undefined> = new Set(['locked', 'running-here', 'calendar']);
+
+function isAnswer({ outcome, reason }: TickEvent, { job }: RegisterEntry): boolean {
+  if (outcome === 'lock-failed' || NO_ANSWER.has(reason)) return false;
+  return job.policy === undefined || !NO_RUN.has(reason);
+}
+
 /** Whether other instances keep registering another declaration. A job that is turned off here may run elsewhere. */
 function isOthers({ declared: there, registeredAt }: RegisteredJob, here: DeclaredJob, now: Date): boolean {
   if (there.enabled !== here.enabled) return here.enabled === false;
   const isFresh = now.getTime() - registeredAt.getTime() < IDLE_AFTER_MS;
-  return isFresh && describeDifferences(there, here) !== '';
+  return isFresh && differencesOf(there, here).length > 0;
+}
+
+/** A job of this guard that is registered. */
+class RegisterEntry {
+  /** The register does not have this declaration yet. */
+  isPending = true;
+  /** The next scheduled time in the register, as far as it is known here. */
+  next: Date | undefined;
+  /** The scheduled time of the latest tick that was answered here. */
+  answeredAt: Date | undefined;
+  /** The scheduled time that was last reported as late. */
+  reportedAt: Date | undefined;
+  /** The last run of a job with a history, until it is recorded. Its times are monotonic. */
+  ended: (Pick<LastRunChange, 'outcome'> & Record<'startedAtMs' | 'finishedAtMs', number>) | undefined;
+
+  constructor(
+    readonly job: Job,
+    readonly declared: DeclaredJob,
+    readonly nextAfter: NonNullable<JobDeclaration['nextAfter']> = () => undefined,
+  ) {}
+
+  answer(scheduledAt: Date | undefined): void {
+    if (scheduledAt !== undefined && (this.answeredAt ?? scheduledAt) <= scheduledAt)
+      this.answeredAt = scheduledAt;
+  }
+
+  get isAnswered(): boolean {
+    const { isPending, next, answeredAt } = this;
+    return !isPending && next !== undefined && answeredAt !== undefined && next <= answeredAt;
+  }
+
+  /** `undefined` if the job has no periods, or its key function fails. */
+  periodKeyAt(instant: Date): string | undefined {
+    const { policy } = this.job;
+    try {
+      return policy && periodAt(instant, policy.period).key;
+    } catch {
+      return undefined; // Its ticks report the failure.
+    }
+  }
+
+  /** Jobs that share a lock are one job of the register. */
+  mergedWith(added: RegisterEntry): RegisterEntry {
+    const { declared, answeredAt, reportedAt, ended } = this;
+    const known = new Set(declared.schedules.map((schedule) => JSON.stringify(schedule)));
+    const more = added.declared.schedules.filter((schedule) => !known.has(JSON.stringify(schedule)));
+    const enabled = declared.enabled === added.declared.enabled ? declared.enabled : undefined;
+    if (more.length === 0 && enabled === declared.enabled) return this;
+    const both = { ...declared, schedules: [...declared.schedules, ...more], enabled };
+    const merged = new RegisterEntry(this.job, both, (after) => {
+      const times = [this.nextAfter(after), added.nextAfter(after)].filter((time) => time !== undefined);
+      return times.sort((a, b) => a.getTime() - b.getTime())[0];
+    });
+    return Object.assign(merged, { answeredAt, reportedAt, ended });
+  }
 }

@@ -66,7 +66,7 @@ export function scheduleDistributed(
     nextAfter: nextTimeOf(schedules),
     isDistributed: true,
   };
-  const [job] = integration.admit([declaration]);
+  const job = integration.admitOne(declaration);
   warnOfSkippedDates(integration, [declaration]);
   const scheduled = schedule(expression, target, {
     name,

@@ -53,10 +53,9 @@ export function scheduleJobs(
     scheduled.add(instance);
     bindGuard(instance, guard);
   }
-  const tasks = jobs.flatMap((job, index) => {
+  const tasks = jobs.flatMap((job) => {
     const run = (at: Date | undefined) => invokeTick(at, job.call([]) as () => Promise<unknown>);
-    const schedules = methods[index]?.schedules ?? [];
-    return schedules.map((cron) => scheduleTask(integration, job, { ...cron, name: job.place }, run));
+    return job.schedules.map((cron) => scheduleTask(integration, job, { ...cron, name: job.place }, run));
   });
   guard.onClose({
     async stop() {
@@ -117,7 +116,7 @@ export function scheduleLocked(
   const nextAfter = nextTimeOf(schedules);
   const declaration = { place, configuration: locked, call, schedules, nextAfter };
   const integration = integrationOf(guard);
-  const [job] = integration.admit([declaration]);
+  const job = integration.admitOne(declaration);
   warnOfSkippedDates(integration, [declaration]);
   const created = scheduleTask(integration, job, { ...cron, name: locked.name }, async (scheduledAt) => {
     const tick = { task, args: [], call, scheduledAt };
