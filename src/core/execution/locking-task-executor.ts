@@ -29,12 +29,6 @@ interface HoldingOptions {
   readonly acquire?: ((observer: LockObserver) => Promise<Lock | undefined>) | undefined;
 }
 
-/** What the events of an acquisition have in common. */
-interface Acquisition {
-  readonly event: LockEvent;
-  readonly willRetry: boolean;
-}
-
 /** What happens after a failed run. */
 export type FailureDetails = Pick<CronlatchEvents['run:failed'], 'retryAt' | 'isFinal'>;
 
@@ -123,36 +117,37 @@ export class LockingTaskExecutor {
     { scheduledAt, willRetry = false, acquire }: HoldingOptions = {},
   ): Promise<TaskResult<T>> {
     const { name } = configuration;
-    const acquisition: Acquisition = { event: lockEventOf(configuration, scheduledAt), willRetry };
-    const held = (lock: GrantedLock): HeldLock => this.#heldLockOf(lock, acquisition.event);
+    const event = lockEventOf(configuration, scheduledAt);
+    const held = (lock: GrantedLock): HeldLock => ({
+      lock,
+      isAbandoned: () => lock.run.isAbandoned,
+      keepUntil: (kept) => lock.keepUntil(kept),
+      execute: (task, options = {}) => this.#execute(task, lock, event, options),
+    });
     const outer = liveLock(this.#lockProvider, name);
     if (outer !== undefined) return await outer.nest(() => work(held(outer)));
     const refusal = acquire === undefined ? this.runs.refusal(name) : undefined;
-    if (refusal !== undefined) return this.#refuse(acquisition, refusal);
+    if (refusal === 'running-here' && this.runs.noticeStuck(name)) this.#events.emit('run:stuck', event);
+    if (refusal !== undefined) return this.#skip(event, willRetry, refusal);
     const ask = (observer: LockObserver): Promise<Lock | undefined> =>
       this.#warnIfSilent(this.#lockProvider.lock(configuration, observer), name);
     const run = this.runs.begin(name, { mayWait: acquire !== undefined });
-    const lock = await this.#acquire(acquire ?? ask, run, acquisition);
+    const lock = await this.#acquire(acquire ?? ask, run, event, willRetry);
     if (lock === undefined) return { executed: false, reason: 'locked' };
     const mayStart = !this.runs.closing;
     try {
       if (mayStart) return await lock.during(() => work(held(lock)));
-      return this.#skip(acquisition, 'closing');
+      return this.#skip(event, willRetry, 'closing');
     } finally {
       // The lock of an abandoned handler stays until its lease expires.
       if (mayStart && run.isAbandoned) this.runs.end(run);
-      else await this.#release(lock, acquisition.event);
+      else await this.#release(lock, event);
     }
   }
 
-  #refuse(acquisition: Acquisition, reason: SkipReason): TaskResult<never> {
-    const { event } = acquisition;
-    if (reason === 'running-here' && this.runs.noticeStuck(event.name)) this.#events.emit('run:stuck', event);
-    return this.#skip(acquisition, reason);
-  }
-
   #skip(
-    { event, willRetry }: Acquisition,
+    event: LockEvent,
+    willRetry: boolean,
     reason: SkipReason,
     holder?: { heldBy: string; heldUntil: Date },
   ): TaskResult<never> {
@@ -164,16 +159,16 @@ export class LockingTaskExecutor {
   async #acquire(
     acquire: (observer: LockObserver) => Promise<Lock | undefined>,
     run: ActiveRun,
-    acquisition: Acquisition,
+    event: LockEvent,
+    willRetry: boolean,
   ): Promise<GrantedLock | undefined> {
-    const { event, willRetry } = acquisition;
     const observer = observerOf(run, this.#events, event);
     let lock: GrantedLock | undefined;
     try {
       const lease = await acquire(observer);
-      if (lease === undefined) this.#skip(acquisition, 'locked', observer.holder);
+      if (lease === undefined) this.#skip(event, willRetry, 'locked', observer.holder);
       else {
-        lock = new GrantedLock(lease, { provider: this.#lockProvider, run });
+        lock = new GrantedLock(lease, this.#lockProvider, run);
         this.#events.emit('lock:acquired', { fencingToken: lease.fencingToken, ...event });
       }
       return lock;
@@ -199,15 +194,6 @@ export class LockingTaskExecutor {
       });
     const cancel = this.#clock.schedule(LONGEST_SILENCE_MS, warn, { keepAlive: false });
     return answer.finally(cancel);
-  }
-
-  #heldLockOf(lock: GrantedLock, event: LockEvent): HeldLock {
-    return {
-      lock,
-      isAbandoned: () => lock.run.isAbandoned,
-      keepUntil: (work) => lock.keepUntil(work),
-      execute: (task, options = {}) => this.#execute(task, lock, event, options),
-    };
   }
 
   #execute<T>(task: LockedTask<T>, lock: Lock, lockEvent: LockEvent, options: ExecuteOptions): Promise<T> {
@@ -252,10 +238,11 @@ export class LockingTaskExecutor {
   }
 
   /** Releases a lock, and then ends its run. Never rejects: the job's own outcome wins. The caller waits for a limited time. */
-  async #release({ lease, run, keptUntil }: GrantedLock, event: LockEvent): Promise<void> {
+  async #release(lock: GrantedLock, event: LockEvent): Promise<void> {
+    const { run, keptUntil } = lock;
     const release = async (): Promise<void> => {
       try {
-        this.#events.emit('lock:released', { stillOurs: await lease.unlock(), ...event });
+        this.#events.emit('lock:released', { stillOurs: await lock.unlock(), ...event });
       } catch (error) {
         this.#events.emit('lock:releaseFailed', { ...event, error });
       }

@@ -16,7 +16,7 @@ export class ActiveRun {
   isAbandoned = false;
   readonly settled: Promise<void>;
   #settle = (): void => {};
-  #lease: Lock | undefined;
+  lease: Lock | undefined;
   /** Set once a tick was refused because the handler has outlived its lease. */
   reportedStuck = false;
 
@@ -31,11 +31,7 @@ export class ActiveRun {
 
   /** Whether the lease has expired while the handler still runs. */
   get isStuck(): boolean {
-    return this.#lease?.signal.aborted ?? false;
-  }
-
-  attach(lease: Lock): void {
-    this.#lease = lease;
+    return this.lease?.signal.aborted ?? false;
   }
 
   /** Aborts when the handler is asked to stop. */
@@ -64,7 +60,7 @@ export class RunRegistry {
   /** Runs that may wait for their lock, and do not keep others of their name from starting. */
   readonly #waiting = new Set<ActiveRun>();
   readonly #wrappers = new Set<RunWrapper>();
-  #closing = false;
+  closing = false;
 
   /** @returns a function that removes the wrapper. It stays around the runs that have started. */
   wrap(wrapper: RunWrapper): () => void {
@@ -78,20 +74,16 @@ export class RunRegistry {
     return [...this.#wrappers].reduce(wrap, work)();
   }
 
-  get closing(): boolean {
-    return this.#closing;
-  }
-
   get active(): readonly ActiveRun[] {
     return [...this.#runs.values(), ...this.#waiting];
   }
 
   close(): void {
-    this.#closing = true;
+    this.closing = true;
   }
 
   refusal(name: string): SkipReason | undefined {
-    if (this.#closing) return 'closing';
+    if (this.closing) return 'closing';
     return this.#runs.has(name) ? 'running-here' : undefined;
   }
 
@@ -119,13 +111,6 @@ export class RunRegistry {
 /** Never rejects. */
 type ExtensionListener = (lock: Lock) => Promise<void>;
 
-interface GrantedLockOptions {
-  readonly provider: LockProvider;
-  readonly run: ActiveRun;
-  /** Called once, when the handler itself releases the lock. */
-  readonly onUnlock?: (release: Promise<boolean>) => void;
-}
-
 /**
  * A lock while it is held: what the handler gets, and the context of the code that runs under it. Its signal also aborts
  * when the handler is asked to stop. Work that a job left behind still has the lock of its job.
@@ -135,7 +120,7 @@ export class GrantedLock implements Lock {
   readonly #lease: Lock;
   readonly #provider: LockProvider;
   readonly #run: ActiveRun;
-  readonly #onUnlock: GrantedLockOptions['onUnlock'];
+  readonly #onUnlock: ((release: Promise<boolean>) => void) | undefined;
   /** Never a released one. Otherwise, a job that calls itself from a timer would build an endless chain. */
   readonly #outer = innermostLock();
   readonly #nested = new Set<Promise<unknown>>();
@@ -145,15 +130,23 @@ export class GrantedLock implements Lock {
   #keptUntil: Promise<unknown> | undefined;
   #hasEnded = false;
 
-  /** @throws InvalidLockUseError if a provider of a third party has returned no lock */
-  constructor(lease: Lock, { provider, run, onUnlock }: GrantedLockOptions) {
+  /**
+   * @param onUnlock called once, when the lock is released
+   * @throws InvalidLockUseError if a provider of a third party has returned no lock
+   */
+  constructor(
+    lease: Lock,
+    provider: LockProvider,
+    run: ActiveRun,
+    onUnlock?: (release: Promise<boolean>) => void,
+  ) {
     requireSignal(lease, run.name);
     this.name = lease.name;
     this.#lease = lease;
     this.#provider = provider;
     this.#run = run;
     this.#onUnlock = onUnlock;
-    run.attach(lease);
+    run.lease = lease;
   }
 
   get fencingToken(): number | undefined {
@@ -191,11 +184,6 @@ export class GrantedLock implements Lock {
 
   get run(): ActiveRun {
     return this.#run;
-  }
-
-  /** The lock itself, which a handler that was asked to stop still holds. */
-  get lease(): Lock {
-    return this.#lease;
   }
 
   /** Whether every task under the lock has settled. */

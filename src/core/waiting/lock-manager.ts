@@ -205,7 +205,7 @@ export class LockManager {
         .catch((error: unknown) => this.#context.events.emit('lock:releaseFailed', { ...event, error }))
         .finally(() => this.#context.queues.notify(lease.name));
     };
-    const handle = new GrantedLock(lease, { provider: this.#provider, run, onUnlock });
+    const handle = new GrantedLock(lease, this.#provider, run, onUnlock);
     this.#held.set(handle, run);
     lease.signal.addEventListener('abort', forget); // Nothing of a lost lease is left to release.
     this.#context.events.emit('lock:acquired', { ...event, fencingToken: lease.fencingToken });

@@ -240,12 +240,7 @@ function firstOf(starts: Starts): (() => void) | undefined {
   return first;
 }
 
-interface Watch {
-  readonly callbacks: Set<() => void>;
-  readonly listener: () => void;
-}
-
-const abortWatches = new WeakMap<AbortSignal, Watch>();
+const abortCallbacks = new WeakMap<EventTarget, Set<() => void>>();
 
 /**
  * Calls back when the signal aborts. All callbacks of a signal share one listener: many waiters often share a signal,
@@ -254,22 +249,17 @@ const abortWatches = new WeakMap<AbortSignal, Watch>();
  * @returns a function that stops watching
  */
 function onAbort(signal: AbortSignal, callback: () => void): () => void {
-  const { callbacks, listener } = abortWatches.get(signal) ?? watch(signal);
-  callbacks.add(callback);
+  const callbacks = abortCallbacks.get(signal) ?? new Set();
+  abortCallbacks.set(signal, callbacks.add(callback));
+  signal.addEventListener('abort', callBack);
   return () => {
     if (!callbacks.delete(callback) || callbacks.size > 0) return;
-    signal.removeEventListener('abort', listener);
-    abortWatches.delete(signal);
+    signal.removeEventListener('abort', callBack);
+    abortCallbacks.delete(signal);
   };
 }
 
-function watch(signal: AbortSignal): Watch {
-  const callbacks = new Set<() => void>();
-  const listener = (): void => {
-    for (const callback of [...callbacks]) callback();
-  };
-  signal.addEventListener('abort', listener);
-  const created = { callbacks, listener };
-  abortWatches.set(signal, created);
-  return created;
+function callBack({ target }: Event): void {
+  const callbacks = target && abortCallbacks.get(target);
+  for (const callback of [...(callbacks ?? [])]) callback();
 }

@@ -82,7 +82,7 @@ void test('a run that starts in work left over from another run does not keep th
   const { provider, granted } = lockBench();
   const [first, second] = [await granted(), await granted({ ...JOB, name: 'second' })];
   const grantedLock = (lease: Lock): GrantedLock =>
-    new GrantedLock(lease, { provider, run: new ActiveRun(lease.name) });
+    new GrantedLock(lease, provider, new ActiveRun(lease.name));
   const over = grantedLock(first);
   let end = (): void => {};
   const ended = new Promise<void>((resolve) => (end = resolve));
