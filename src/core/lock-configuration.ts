@@ -35,6 +35,18 @@ export interface LockConfiguration {
   readonly nameLength?: number | undefined;
 }
 
+/** The times of locks that do not set their own. */
+export type LockDefaults = Pick<LockConfiguration, 'lockAtMostFor' | 'lockAtLeastFor' | 'keepAlive'>;
+
+export function withDefaults(lock: LockConfiguration, defaults: LockDefaults): LockConfiguration {
+  return {
+    ...lock,
+    lockAtMostFor: lock.lockAtMostFor ?? defaults.lockAtMostFor,
+    lockAtLeastFor: lock.lockAtLeastFor ?? defaults.lockAtLeastFor,
+    keepAlive: lock.keepAlive ?? defaults.keepAlive,
+  };
+}
+
 /** A lock configuration for one run. */
 export interface TaskConfiguration extends LockConfiguration {
   /** The scheduled time of this run, if it is known. The events of the run report it. */
@@ -99,15 +111,29 @@ export function checkLockConfiguration(
   nameLength: number = DEFAULT_NAME_LENGTH,
 ): LockTerms {
   if ((compiled.get(configuration) ?? Infinity) <= nameLength) return configuration as CompiledLock;
-  checkLockName(configuration.name, nameLength);
-  const { name, lockAtMostFor, lockAtLeastFor = 0, keepAlive = false, maxLockDuration } = configuration;
+  const { name, lockAtMostFor } = configuration;
+  checkLockName(name, nameLength);
+  if (lockAtMostFor !== undefined) return checkTimes(configuration);
+  throw new InvalidLockConfigurationError(
+    `lockAtMostFor of lock '${name}' is missing: set how long a crashed run may block the next one, here or with the guard's defaultLockAtMostFor.`,
+  );
+}
+
+/** Checks as much as is possible before the guard and its defaults are known. */
+export function checkDeclaredConfiguration(configuration: LockConfiguration): void {
+  const { name, nameLength = DEFAULT_NAME_LENGTH, maxLockDuration } = configuration;
+  checkLockName(name, checkNameLength(nameLength));
+  // The guard's defaultKeepAlive may give maxLockDuration a meaning.
+  const keepAlive = configuration.keepAlive ?? maxLockDuration !== undefined;
+  checkTimes({ ...configuration, keepAlive });
+}
+
+/** Without `lockAtMostFor`, nothing is compared with it. */
+function checkTimes(configuration: LockConfiguration): LockTerms {
+  const { name, lockAtMostFor, lockAtLeastFor = 0, keepAlive = false } = configuration;
   const of = `of lock '${name}'`;
-  if (lockAtMostFor === undefined) {
-    throw new InvalidLockConfigurationError(
-      `lockAtMostFor ${of} is missing: set how long a crashed run may block the next one, here or with the guard's defaultLockAtMostFor.`,
-    );
-  }
-  const lockAtMostForMs = parsePositiveDuration(lockAtMostFor, `lockAtMostFor ${of}`);
+  const lockAtMostForMs =
+    lockAtMostFor === undefined ? Infinity : parsePositiveDuration(lockAtMostFor, `lockAtMostFor ${of}`);
   const lockAtLeastForMs = parseDuration(lockAtLeastFor, `lockAtLeastFor ${of}`);
   if (lockAtLeastForMs > lockAtMostForMs) {
     throw new InvalidLockConfigurationError(
@@ -115,30 +141,8 @@ export function checkLockConfiguration(
     );
   }
   const renewEveryMs = checkKeepAlive(keepAlive, lockAtMostForMs, of);
-  return {
-    name,
-    lockAtMostForMs,
-    lockAtLeastForMs,
-    renewEveryMs,
-    maxLockDurationMs: checkMaxLockDuration(maxLockDuration, renewEveryMs, lockAtMostForMs, of),
-  };
-}
-
-/** Checks as much as is possible before the guard and its defaults are known. */
-export function checkDeclaredConfiguration(configuration: LockConfiguration): void {
-  const nameLength = checkNameLength(configuration.nameLength ?? DEFAULT_NAME_LENGTH);
-  const { name, lockAtMostFor, lockAtLeastFor = 0, maxLockDuration } = configuration;
-  // The guard's defaultKeepAlive may give maxLockDuration a meaning.
-  const keepAlive = configuration.keepAlive ?? maxLockDuration !== undefined;
-  if (lockAtMostFor !== undefined) {
-    checkLockConfiguration({ ...configuration, keepAlive }, nameLength);
-    return;
-  }
-  checkLockName(name, nameLength);
-  const of = `of lock '${name}'`;
-  parseDuration(lockAtLeastFor, `lockAtLeastFor ${of}`);
-  if (typeof keepAlive !== 'boolean') parsePositiveDuration(keepAlive, `keepAlive ${of}`);
-  if (maxLockDuration !== undefined) parsePositiveDuration(maxLockDuration, `maxLockDuration ${of}`);
+  const maxLockDurationMs = checkMaxLockDuration(configuration, renewEveryMs, lockAtMostForMs, of);
+  return { name, lockAtMostForMs, lockAtLeastForMs, renewEveryMs, maxLockDurationMs };
 }
 
 function checkKeepAlive(
@@ -156,7 +160,7 @@ function checkKeepAlive(
 }
 
 function checkMaxLockDuration(
-  maxLockDuration: Duration | undefined,
+  { lockAtMostFor, maxLockDuration }: LockConfiguration,
   renewEveryMs: number | undefined,
   lockAtMostForMs: number,
   of: string,
@@ -168,7 +172,7 @@ function checkMaxLockDuration(
     );
   }
   const maxLockDurationMs = parsePositiveDuration(maxLockDuration, `maxLockDuration ${of}`);
-  if (maxLockDurationMs >= lockAtMostForMs) return maxLockDurationMs;
+  if (lockAtMostFor === undefined || maxLockDurationMs >= lockAtMostForMs) return maxLockDurationMs;
   throw new InvalidLockConfigurationError(
     `maxLockDuration (${maxLockDuration}) ${of} is shorter than its lockAtMostFor.`,
   );

@@ -67,9 +67,7 @@ export class JobGuard {
     this.#jobs = registry;
     this.#overdue = overdue;
     this.#closing = new Closing(executor.runs, clock, warn);
-    const { lockAtMostFor, lockAtLeastFor, keepAlive } = registry.defaults;
-    const defaults = { lockAtMostFor, lockAtLeastFor, keepAlive };
-    const lockManager = new LockManager(lockProvider, { ...defaults, clock, events }, executor);
+    const lockManager = new LockManager(lockProvider, { ...registry.defaults, clock, events }, executor);
     this.#lockManager = lockManager;
     const parts = { registry, executor, events, oncePerRunner, overdue, registered };
     this.#integration = createIntegration(this, parts);

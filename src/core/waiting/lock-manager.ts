@@ -7,7 +7,12 @@ import { LockingTaskExecutor } from '../execution/locking-task-executor';
 import { GrantedLock, liveLock, ActiveRun } from '../execution/run-registry';
 import type { Lock, LockedTask, LockObserver, LockProvider } from '../lock';
 import { processState } from '../process-state';
-import { checkLockConfiguration, type LockConfiguration } from '../lock-configuration';
+import {
+  checkLockConfiguration,
+  withDefaults,
+  type LockConfiguration,
+  type LockDefaults,
+} from '../lock-configuration';
 import { LONGEST_NAME_LENGTH } from '../lock-name';
 import { LockQueues, waitForLock, type WaitContext } from './lock-wait';
 
@@ -46,7 +51,7 @@ const contexts = processState('lock-managers', () => new WeakMap<object, WaitCon
  */
 export class LockManager {
   readonly #provider: LockProvider;
-  readonly #defaults: Omit<LockManagerOptions, 'clock' | 'events' | 'random'>;
+  readonly #defaults: LockDefaults;
   readonly #executor: LockingTaskExecutor;
   readonly #context: WaitContext;
   readonly #stop = new AbortController();
@@ -213,13 +218,7 @@ export class LockManager {
   }
 
   #complete(lock: string | LockConfiguration): LockConfiguration {
-    const given = typeof lock === 'object' ? lock : { name: lock };
-    const configuration = {
-      ...given,
-      lockAtMostFor: given.lockAtMostFor ?? this.#defaults.lockAtMostFor,
-      lockAtLeastFor: given.lockAtLeastFor ?? this.#defaults.lockAtLeastFor,
-      keepAlive: given.keepAlive ?? this.#defaults.keepAlive,
-    };
+    const configuration = withDefaults(typeof lock === 'object' ? lock : { name: lock }, this.#defaults);
     // The provider checks the length of the name. The rest is checked before the wait.
     checkLockConfiguration(configuration, LONGEST_NAME_LENGTH);
     return configuration;

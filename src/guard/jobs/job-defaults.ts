@@ -1,6 +1,6 @@
 import { InvalidLockConfigurationError, type LockConfiguration } from '../../core';
 import { parseDuration, parsePositiveDuration } from '../../core/duration';
-import { compileLock, type CompiledLock } from '../../core/lock-configuration';
+import { compileLock, withDefaults, type CompiledLock } from '../../core/lock-configuration';
 import { checkNameLength, DEFAULT_NAME_LENGTH } from '../../core/lock-name';
 import { checkTimeZone } from '../../ledger/periods/time-zone';
 import type { JobGuardOptions } from '../job-guard-options';
@@ -47,15 +47,8 @@ export function compileLockWithDefaults(
   defaults: JobDefaults,
   job: string,
 ): CompiledLock {
-  const { lockAtMostFor, lockAtLeastFor, keepAlive, nameLength } = defaults;
-  const complete = {
-    ...lock,
-    lockAtMostFor: lock.lockAtMostFor ?? lockAtMostFor,
-    lockAtLeastFor: lock.lockAtLeastFor ?? lockAtLeastFor,
-    keepAlive: lock.keepAlive ?? keepAlive,
-  };
   try {
-    return compileLock(complete, nameLength, job);
+    return compileLock(withDefaults(lock, defaults), defaults.nameLength, job);
   } catch (error) {
     if (!(error instanceof InvalidLockConfigurationError)) throw error;
     const inherited = (['lockAtMostFor', 'lockAtLeastFor', 'keepAlive'] as const).filter(
