@@ -1,32 +1,16 @@
 import { momentOf, pause, statementRetryDelayMs, type Moment } from '../clock';
 import { DAY_MS } from '../duration';
 import { LockStorageError } from '../errors';
-import type { SeenLocks } from './seen-locks';
 import type { LateReleases } from './late-releases';
-import type { LockObserver } from '../lock';
-import type { LockTerms } from '../lock-configuration';
-import {
-  sendWithin,
-  statementLimitMs,
-  storageErrorOf,
-  unknownOutcome,
-  type StatementContext,
-} from './statements';
+import type { LeaseOptions } from './lease';
+import type { SeenLocks } from './seen-locks';
+import { sendWithin, statementLimitMs, storageErrorOf, unknownOutcome, type SentGrant } from './statements';
 import type { Grant, LockRecord, LockRequest, StatementOptions, StorageAccessor } from './storage-accessor';
 
-export interface AcquisitionOptions extends StatementContext {
+export interface AcquisitionOptions extends LeaseOptions {
   readonly accessor: StorageAccessor;
-  readonly terms: LockTerms;
-  readonly owner: string;
   readonly seenLocks: SeenLocks;
   readonly lateReleases: LateReleases;
-  readonly observer: LockObserver;
-}
-
-/** A grant, and when the statement that was granted was sent. */
-export interface SentGrant {
-  readonly grant: Grant;
-  readonly sentAt: Moment;
 }
 
 /** How long a request waits for a connection at most, if its `lockAtLeastFor` is as long. */

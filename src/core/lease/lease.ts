@@ -1,4 +1,3 @@
-import type { SentGrant } from './acquisition';
 import { Deadline, type Moment } from '../clock';
 import { parsePositiveDuration, type Duration } from '../duration';
 import { LockLostError, LockStorageError } from '../errors';
@@ -6,7 +5,7 @@ import { LeaseOwner } from './owner';
 import type { Lock, LockObserver } from '../lock';
 import type { LockTerms } from '../lock-configuration';
 import type { Grant } from './storage-accessor';
-import { extendUntil, unlockUntil, type StatementContext } from './statements';
+import { extendUntil, unlockUntil, type SentGrant, type StatementContext } from './statements';
 
 /** What a lock depends on besides its deadline. */
 export interface LeaseGuard {

@@ -22,6 +22,12 @@ export function statementLimitMs(context: StatementContext, lockAtMostForMs: num
   return Math.min(lockAtMostForMs / 3, context.statementTimeoutMs);
 }
 
+/** A grant, and when the statement that was granted was sent. */
+export interface SentGrant {
+  readonly grant: Grant;
+  readonly sentAt: Moment;
+}
+
 interface StatementLimits {
   /** The lock, for messages. */
   readonly name: string;
@@ -124,7 +130,7 @@ export interface Release extends LeaseStatement {
   /** Whether the lease could be trusted when the release was requested. */
   readonly wasLive: boolean;
   /** Left out if a release that matches nothing proves the loss: an extension has proved it before. */
-  readonly granted?: { readonly grant: Grant; readonly sentAt: Moment } | undefined;
+  readonly granted?: SentGrant | undefined;
 }
 
 /**
@@ -211,10 +217,7 @@ async function readState(
 }
 
 /** Whether the record of another owner was written before the grant. Its token decides. */
-function isOlder(
-  { fencingToken, lockedAt }: LockRecord,
-  { grant, sentAt }: NonNullable<Release['granted']>,
-): boolean {
+function isOlder({ fencingToken, lockedAt }: LockRecord, { grant, sentAt }: SentGrant): boolean {
   if (fencingToken !== undefined && grant.fencingToken !== undefined)
     return fencingToken < grant.fencingToken;
   return lockedAt !== undefined && lockedAt.getTime() < sentAt.wallMs;

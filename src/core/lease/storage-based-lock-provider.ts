@@ -1,4 +1,4 @@
-import { Acquisition, type AcquisitionOptions, type SentGrant } from './acquisition';
+import { Acquisition, type AcquisitionOptions } from './acquisition';
 import { Deadline, systemClock, type Clock } from '../clock';
 import { refuseOption } from '../options';
 import { parsePositiveDuration, type Duration } from '../duration';
@@ -11,7 +11,13 @@ import { checkLockConfiguration, type LockConfiguration } from '../lock-configur
 import { checkNameLength, DEFAULT_NAME_LENGTH, PROBED_NAME } from '../lock-name';
 import { LockRecords } from './lock-records';
 import { newOwner } from './owner';
-import { releaseRecord, sendWithin, storageErrorOf, type StatementContext } from './statements';
+import {
+  releaseRecord,
+  sendWithin,
+  storageErrorOf,
+  type SentGrant,
+  type StatementContext,
+} from './statements';
 import type { StatementOptions, StorageAccessor } from './storage-accessor';
 
 export interface StorageBasedLockProviderOptions {
@@ -129,7 +135,7 @@ export class StorageBasedLockProvider implements LockProvider {
     observer: LockObserver,
     use: (granted: SentGrant, options: LeaseOptions) => T | Promise<T>,
   ): Promise<T | undefined> {
-    const options: AcquisitionOptions & LeaseOptions = {
+    const options: AcquisitionOptions = {
       terms: checkLockConfiguration(configuration, this.nameLength),
       owner,
       seenLocks: this.#seenLocks,
