@@ -21,36 +21,31 @@ export interface Invocation {
 }
 
 /** Ends when its call has settled: timers and listeners that the call leaves behind keep it in their context. */
-export class OpenInvocation implements Invocation {
-  readonly scheduledAt: Date | undefined;
-  readonly onReportedError: Invocation['onReportedError'];
-  readonly isTickOf: Invocation['isTickOf'];
-  hasEnded = false;
-  readonly #taken = new Set<string>();
-
-  constructor({ scheduledAt, onReportedError, isTickOf }: Invocation) {
-    this.scheduledAt = scheduledAt;
-    this.isTickOf = isTickOf;
-    this.onReportedError = onReportedError;
-  }
-
+export interface OpenInvocation extends Invocation {
+  hasEnded: boolean;
   /**
    * Whether this call of the job may use the scheduled time. Only the first call per job and scope may: a handler that
    * never settles must not pass one scheduled time to all later runs.
    */
-  takeScheduledTime(job: string, scope: string): boolean {
+  takeScheduledTime(job: string, scope: string): boolean;
+}
+
+function openInvocation({ scheduledAt, onReportedError, isTickOf }: Invocation): OpenInvocation {
+  const taken = new Set<string>();
+  const takeScheduledTime = (job: string, scope: string): boolean => {
     const key = JSON.stringify([job, scope]);
-    const isFirst = !this.#taken.has(key);
-    this.#taken.add(key);
+    const isFirst = !taken.has(key);
+    taken.add(key);
     return isFirst;
-  }
+  };
+  return { scheduledAt, onReportedError, isTickOf, takeScheduledTime, hasEnded: false };
 }
 
 const storage = processState('invocation', () => new AsyncLocalStorage<OpenInvocation | undefined>());
 
 /** For integrations: calls a guarded function for a scheduler. The invocation ends when the call has settled. */
 export function invoke<T>(invocation: Invocation, call: () => T): T | Promise<Awaited<T>> {
-  return callDuring(new OpenInvocation(invocation), call);
+  return callDuring(openInvocation(invocation), call);
 }
 
 /**

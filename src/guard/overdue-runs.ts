@@ -45,7 +45,7 @@ export class OverdueRuns {
       this.#cancelTimer = undefined;
       this.start();
       // A slow store must not get more and more queries. Runs that are still going do not delay the next one.
-      if (this.#isReading) return;
+      if (this.#pendingReads > 0) return;
       const message = 'Could not look up the overdue runs. The guard will try again at the next poll.';
       this.run().catch((error: unknown) => events.emit('guard:warning', { message, error }));
     };
@@ -77,10 +77,6 @@ export class OverdueRuns {
     return { started: sum('started'), overdue: sum('overdue') };
   }
 
-  get #isReading(): boolean {
-    return this.#pendingReads > 0;
-  }
-
   get #isClosing(): boolean {
     return this.runner.lockExecutor.runs.closing;
   }
@@ -101,8 +97,8 @@ export class OverdueRuns {
     };
     if (enabled.length === 0) return jobScopes;
     for (const { policy, scope } of ticksToRetry.all) add(policy.job, scope);
-    for (const job of enabled.filter((each) => this.#mayHaveMissed(each)))
-      add(job.policy.job, fixedScopeOf(job.policy));
+    for (const { policy } of enabled)
+      if (typeof policy.scope === 'string' && this.#mayHaveMissed(policy)) add(policy.job, policy.scope);
     for (const { job, scope } of await context.store.overdue(names, limitOf(context))) add(job, scope);
     return jobScopes;
   }
@@ -119,15 +115,11 @@ export class OverdueRuns {
   }
 
   /** After a complete catch-up, a period can only be missed once a new period has begun. */
-  #mayHaveMissed({ policy }: AdmittedOncePerJob): boolean {
-    if (policy.catchUp.catchUp === 'none' || typeof policy.scope === 'function') return false;
+  #mayHaveMissed({ job, catchUp, period }: JobPolicy): boolean {
     // With a key function, the expected periods are unknown.
-    if (typeof policy.period.kind === 'function') return false;
-    return this.#caughtUp.get(policy.job) !== this.#currentKey(policy);
-  }
-
-  #currentKey(policy: JobPolicy): string {
-    return periodAt(new Date(this.runner.context.clock.wallMs()), policy.period).key;
+    if (catchUp.catchUp === 'none' || typeof period.kind === 'function') return false;
+    const { key } = periodAt(new Date(this.runner.context.clock.wallMs()), period);
+    return this.#caughtUp.get(job) !== key;
   }
 
   /** Never rejects. Events report the failures. */
@@ -138,8 +130,11 @@ export class OverdueRuns {
     if (this.#busy.has(busy) || runsHere) return { started: 0, overdue: 0 };
     this.#busy.add(busy);
     const reports: TickReport[] = [];
+    // A retried tick also starts the other overdue runs of its job.
+    const retries = this.runner.ticksToRetry.take(policy.job, scope);
+    const requests = retries.length > 0 ? retries : [this.runner.overdueRequest(job, scope)];
     // Their requests share a lock, so they run one after the other.
-    for (const request of this.#requestsFor({ job, scope })) reports.push(await this.#run(request));
+    for (const request of requests) reports.push(await this.#run(request));
     this.#busy.delete(busy);
     const started = reports.reduce((sum, report) => sum + report.started, 0);
     const overdue = reports.reduce((sum, report) => sum + Math.max(0, report.overdue - report.started), 0);
@@ -157,14 +152,4 @@ export class OverdueRuns {
     }
     return report;
   }
-
-  /** A retried tick also starts the other overdue runs of its job. */
-  #requestsFor({ job, scope }: JobScope): OncePerRequest<unknown>[] {
-    const retries = this.runner.ticksToRetry.take(job.policy.job, scope);
-    return retries.length > 0 ? retries : [this.runner.overdueRequest(job, scope)];
-  }
-}
-
-function fixedScopeOf({ scope }: JobPolicy): string {
-  return typeof scope === 'string' ? scope : '';
 }
