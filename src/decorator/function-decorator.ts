@@ -2,13 +2,6 @@ import { InvalidLockUseError } from '../core';
 import { describeValue } from '../core/options';
 import type { AnyMethod } from './skippable';
 
-/** The place of a decorated function in its class. */
-export interface FunctionPlace {
-  readonly name: string;
-  /** Whether the name is a `#name`, which only its class can access. */
-  readonly isPrivate: boolean;
-}
-
 interface StandardContext {
   readonly kind: string;
   readonly name: string | symbol;
@@ -19,15 +12,16 @@ interface StandardContext {
  * Creates a decorator for legacy and standard mode.
  *
  * @param label the decorator as the user writes it, for messages
- * @param change returns the function that replaces the decorated one
+ * @param change returns the function that replaces the decorated one. `isPrivate`: the name is a `#name`, which only its
+ * class can access.
  */
 export function functionDecorator(
   label: string,
-  change: (method: AnyMethod, place: FunctionPlace) => AnyMethod,
+  change: (method: AnyMethod, name: string, isPrivate: boolean) => AnyMethod,
 ): (...args: unknown[]) => unknown {
   const replace = (value: unknown, name: string | symbol, isPrivate: boolean): AnyMethod => {
     if (typeof value !== 'function') return refusePlace(label, describeValue(value));
-    return change(value as AnyMethod, { name: String(name), isPrivate });
+    return change(value as AnyMethod, String(name), isPrivate);
   };
   const standard = (value: unknown, context: StandardContext): unknown => {
     const { kind, name, private: isPrivate = false } = context;

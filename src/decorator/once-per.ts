@@ -56,7 +56,7 @@ function oncePer(
   // The time zone and the name may still come from other decorators on the method.
   parseJobPolicy({ ...policy, timeZone: policy.timeZone ?? 'UTC' }, policy.name ?? label);
   checkMethodOptions(policy, policy.name ?? label);
-  return functionDecorator(label, (method, { name }) =>
+  return functionDecorator(label, (method, name) =>
     guardMethod(method, name, (definition) => definition.addOncePer(policy)),
   ) as SchedulerLockDecorator;
 }

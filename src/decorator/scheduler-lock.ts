@@ -44,7 +44,7 @@ export function SchedulerLock(
   checkJobOptions({ ...configuration, name: declared.name });
   checkMethodOptions(declared, declared.name);
   const label = declared.name === '@SchedulerLock' ? declared.name : `@SchedulerLock('${declared.name}')`;
-  return functionDecorator(label, (method, { name }) =>
+  return functionDecorator(label, (method, name) =>
     guardMethod(method, name, (definition) =>
       definition.addLock(labelled(configuration, name), configuration),
     ),

@@ -63,13 +63,7 @@ export function useTestGuard({ now, ...options }: TestGuardOptions = {}): TestGu
     clock,
     lockProvider,
     runStore,
-    next: (name) =>
-      new Promise((resolve) => {
-        const stop = events.on(name, (event) => {
-          stop();
-          resolve(event);
-        });
-      }),
+    next: (name) => new Promise((resolve) => events.once(name, resolve)),
     dispose,
     [Symbol.asyncDispose]: dispose,
   };

@@ -1,7 +1,7 @@
 import type { SchedulerRegistry } from '@nestjs/schedule';
 import type { JobGuard } from '../../guard';
 import { integrationOf } from '../../guard/integration';
-import { invoke, extendInvocation, type GuardedCallee } from '../../guard/invocation';
+import { invoke, extendInvocation, type GuardedCallee, type Invocation } from '../../guard/invocation';
 import { cronOf, type CronMetadata } from './schedule-metadata';
 
 /** The part of cron's class `CronTime` that is used here. */
@@ -67,7 +67,11 @@ function watch(job: TickingJob, guard: JobGuard): void {
   watched.add(job);
   const nextTick = watchTicks(job);
   const fire = job.fireOnTick.bind(job);
-  const onReportedError = handlerOfReportedErrors(job);
+  // An error of a guarded method ends at that method if only @nestjs/schedule would receive the error: the job calls the
+  // method directly, and no decorator, for example of a monitoring tool, wraps it. A handler that calls the method among
+  // others must get the error.
+  const onReportedError: Invocation['onReportedError'] = (_error, { instance, method }) =>
+    isScheduledBy(job, method) && (instance as Record<string, unknown>)[method.name] === method;
   job.fireOnTick = async () => {
     const firedAt = nextTick();
     if (firedAt === undefined) return await fire();
@@ -124,16 +128,6 @@ function scheduledTimeOf(job: TickingJob, firedAt: Date, guard: JobGuard): Date 
     );
     return undefined;
   }
-}
-
-/**
- * The function that it returns decides whether an error of a guarded method ends at that method. It does if only
- * @nestjs/schedule would receive the error: the job calls the method directly, and no decorator, for example of a
- * monitoring tool, wraps it. A handler that calls the method among others must get the error.
- */
-function handlerOfReportedErrors(job: TickingJob): (error: unknown, callee: GuardedCallee) => boolean {
-  return (_error, { instance, method }) =>
-    isScheduledBy(job, method) && (instance as Record<string, unknown>)[method.name] === method;
 }
 
 /** Whether the job calls this method, also through other decorators. */

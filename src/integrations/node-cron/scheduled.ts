@@ -34,7 +34,7 @@ export function Scheduled(expression: string, options: ScheduleOptions = {}): Sc
   const schedule: CronSchedule = { ...options, expression };
   checkSchedule(schedule);
   const label = `@Scheduled('${expression}')`;
-  return functionDecorator(label, (method, { name, isPrivate }) =>
+  return functionDecorator(label, (method, name, isPrivate) =>
     isPrivate
       ? refusePlace(label, `the private '${name}', which no scheduler can call`)
       : mark(method, schedule),
