@@ -139,7 +139,9 @@ void test('an abandonedSignal that is used for many locks does not accumulate li
   const { provider } = lockBench();
   const abandonedSignal = new AbortController().signal;
   for (let i = 0; i < 20; i += 1)
-    await (await provider.lock(JOB, { abandonedSignal: () => abandonedSignal }))?.unlock();
+    await (
+      await provider.lock({ ...JOB, keepAlive: true }, { abandonedSignal: () => abandonedSignal })
+    )?.unlock();
   assert.equal(getEventListeners(abandonedSignal, 'abort').length, 0);
 });
 
