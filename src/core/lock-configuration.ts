@@ -35,10 +35,11 @@ export interface LockConfiguration {
   readonly nameLength?: number | undefined;
 }
 
-/** The times of locks that do not set their own. */
-export type LockDefaults = Pick<LockConfiguration, 'lockAtMostFor' | 'lockAtLeastFor' | 'keepAlive'>;
-
-export function withDefaults(lock: LockConfiguration, defaults: LockDefaults): LockConfiguration {
+/** @param defaults the times of a lock that does not set its own */
+export function withDefaults(
+  lock: LockConfiguration,
+  defaults: Omit<LockConfiguration, 'name'>,
+): LockConfiguration {
   return {
     ...lock,
     lockAtMostFor: lock.lockAtMostFor ?? defaults.lockAtMostFor,

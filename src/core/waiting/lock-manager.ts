@@ -7,12 +7,7 @@ import { LockingTaskExecutor } from '../execution/locking-task-executor';
 import { GrantedLock, liveLock, ActiveRun } from '../execution/run-registry';
 import type { Lock, LockedTask, LockObserver, LockProvider } from '../lock';
 import { processState } from '../process-state';
-import {
-  checkLockConfiguration,
-  withDefaults,
-  type LockConfiguration,
-  type LockDefaults,
-} from '../lock-configuration';
+import { checkLockConfiguration, withDefaults, type LockConfiguration } from '../lock-configuration';
 import { LONGEST_NAME_LENGTH } from '../lock-name';
 import { LockQueues, waitForLock, type WaitContext } from './lock-wait';
 
@@ -51,7 +46,7 @@ const contexts = processState('lock-managers', () => new WeakMap<object, WaitCon
  */
 export class LockManager {
   readonly #provider: LockProvider;
-  readonly #defaults: LockDefaults;
+  readonly #defaults: LockManagerOptions;
   readonly #executor: LockingTaskExecutor;
   readonly #context: WaitContext;
   readonly #stop = new AbortController();
