@@ -74,16 +74,15 @@ export class NotConfiguredError extends CronlatchError {
   static override readonly code = 'CRONLATCH_NOT_CONFIGURED';
 }
 
-export interface JobSkippedErrorOptions extends ErrorOptions {
-  reason?: SkipReason;
-}
-
 /** A call was skipped whose `onSkip` is `'throw'`. The job did not run. */
 export class JobSkippedError extends CronlatchError {
   static override readonly code = 'CRONLATCH_JOB_SKIPPED';
   readonly reason: SkipReason;
 
-  constructor(message: string, { reason = 'locked', ...options }: JobSkippedErrorOptions = {}) {
+  constructor(
+    message: string,
+    { reason = 'locked', ...options }: ErrorOptions & { readonly reason?: SkipReason } = {},
+  ) {
     super(message, options);
     this.reason = reason;
   }

@@ -5,6 +5,7 @@ import {
   observerOf,
   type CronlatchEvents,
   type LockEvent,
+  type MissedTickEvent,
   type RunIdentity,
   type RunLockEvent,
   type RunSkipReason,
@@ -20,13 +21,6 @@ import type { SkipReason, TaskResult } from './task-result';
 export interface ExecutorOptions {
   readonly clock?: Clock | undefined;
   readonly events?: EventHub | undefined;
-}
-
-interface HoldingOptions {
-  readonly scheduledAt?: Date | undefined;
-  readonly willRetry?: boolean;
-  /** Acquires the lock instead of a single attempt. It may wait, also for a run of this process. */
-  readonly acquire?: ((observer: LockObserver) => Promise<Lock | undefined>) | undefined;
 }
 
 /** What happens after a failed run. */
@@ -110,12 +104,19 @@ export class LockingTaskExecutor {
     return this.holding(lock, work, { scheduledAt });
   }
 
-  /** Like `runTask`, for work that decides under the lock whether to run a task, or to run several. */
+  /**
+   * Like `runTask`, for work that decides under the lock whether to run a task, or to run several.
+   *
+   * @param acquisition.acquire acquires the lock instead of a single attempt. It may wait, also for a run of this process.
+   */
   async holding<T>(
     configuration: LockConfiguration,
     work: (held: HeldLock) => Promise<TaskResult<T>>,
-    { scheduledAt, willRetry = false, acquire }: HoldingOptions = {},
+    acquisition: Partial<Pick<MissedTickEvent, 'scheduledAt' | 'willRetry'>> & {
+      readonly acquire?: (observer: LockObserver) => Promise<Lock | undefined>;
+    } = {},
   ): Promise<TaskResult<T>> {
+    const { scheduledAt, willRetry = false, acquire } = acquisition;
     const { name } = configuration;
     const event = lockEventOf(configuration, scheduledAt);
     const held = (lock: GrantedLock): HeldLock => ({
