@@ -234,8 +234,9 @@ function readScheduledTime<A extends unknown[]>(
   args: A,
   job: string,
 ): Date | undefined {
+  if (scheduledAt === undefined) return undefined;
   const read: unknown = callOption(
-    () => scheduledAt?.(...args),
+    () => scheduledAt(...args),
     `scheduledAt of job '${job}' threw an error. It must return the scheduled time of every call, or undefined if it is unknown.`,
   );
   if (read === undefined || (types.isDate(read) && !Number.isNaN(read.getTime()))) return read;
