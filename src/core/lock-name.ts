@@ -44,19 +44,16 @@ function escapedPart(part: unknown, index: number): string {
   );
 }
 
-export interface StoredNameRules {
-  /** The kind of name, for errors: `the name of a lock`. */
-  readonly as: string;
-  /** In code points. */
-  readonly longest: number;
-  /** How to allow a longer name. */
-  readonly remedy?: string | undefined;
-}
-
-/** The same check for any text that a store compares byte for byte. */
+/**
+ * The same check for any text that a store compares byte for byte.
+ *
+ * @param rules.as the kind of name, for errors: `the name of a lock`
+ * @param rules.longest in code points
+ * @param rules.remedy how to allow a longer name
+ */
 export function checkStoredName(
   name: unknown,
-  { as, longest, remedy }: StoredNameRules,
+  { as, longest, remedy }: { as: string; longest: number; remedy?: string | undefined },
 ): asserts name is string {
   const refuse = (why: string): never => {
     throw new InvalidLockConfigurationError(`${describeValue(name)} cannot be ${as}: ${why}.`);

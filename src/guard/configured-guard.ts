@@ -77,13 +77,11 @@ export function guardOf(instance: unknown, definition: JobDefinition, lockName: 
   );
 }
 
-interface Bindings {
+const bindings = processState('bindings', () => ({
   /** By instance, and for decorated fields by their definition, which each instance has its own of. */
-  readonly guards: WeakMap<object, JobGuard>;
-  readonly inUse: Set<JobGuard>;
-}
-
-const bindings = processState<Bindings>('bindings', () => ({ guards: new WeakMap(), inUse: new Set() }));
+  guards: new WeakMap<object, JobGuard>(),
+  inUse: new Set<JobGuard>(),
+}));
 
 /** Holds the instance itself. It is readable through a Proxy of the instance, which has another identity. */
 const SELF = Symbol.for('cronlatch.v0.bound-instance');

@@ -33,11 +33,6 @@ interface GuardHook extends CloseHook {
   readonly release?: () => Promise<void> | undefined;
 }
 
-interface CloseLimits {
-  readonly timeoutMs: number;
-  readonly graceMs: number;
-}
-
 /** The guard does not wait longer for a hook. */
 const HOOK_TIMEOUT_MS = 5000;
 
@@ -78,7 +73,7 @@ export class Closing {
     return stopListening;
   }
 
-  async #close({ timeoutMs, graceMs }: CloseLimits): Promise<CloseResult> {
+  async #close({ timeoutMs, graceMs }: ReturnType<typeof checkCloseOptions>): Promise<CloseResult> {
     const { runs, clock } = this;
     runs.close();
     const running = runs.active;
@@ -125,7 +120,7 @@ export class Closing {
 }
 
 /** @throws InvalidLockConfigurationError */
-export function checkCloseOptions(options: CloseOptions): CloseLimits {
+export function checkCloseOptions(options: CloseOptions) {
   checkOptionNames(options, ['timeout', 'grace'], 'close');
   const { timeout = '20s', grace } = options;
   const timeoutMs = parseDuration(timeout, 'timeout of close');

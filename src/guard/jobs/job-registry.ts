@@ -9,8 +9,6 @@ import { parseSwitch, type Switch } from './check-options';
 
 const MINUTE_MS = 60_000;
 
-type Skipped = TaskResult<never> & { readonly executed: false };
-
 /** The jobs of one guard. Each is compiled once, and checked against the others when it is admitted. */
 export class JobRegistry {
   readonly defaults: JobDefaults;
@@ -96,7 +94,10 @@ export class JobRegistry {
    * @returns `undefined` if the job may run
    * @throws InvalidLockConfigurationError if the function of `standby` or `enabled` fails
    */
-  skipIfIdle(job: Job, scheduledAt: Date | undefined): Skipped | undefined {
+  skipIfIdle(
+    job: Job,
+    scheduledAt: Date | undefined,
+  ): Extract<TaskResult<never>, { executed: false }> | undefined {
     const reason = this.reporting(job, scheduledAt, () => {
       if (this.isOnStandby) return 'standby';
       return job.isEnabled() ? undefined : 'disabled';

@@ -98,19 +98,14 @@ function slotOfKey(key: string): Slot {
   );
 }
 
-type Execution = NonNullable<TaskContext['execution']>;
-
-/** A tick of a task that has started and not ended. */
-interface StartedTick {
-  readonly slot: Slot;
-  readonly execution: Execution;
-}
-
 /** Records the outcomes of the slots for which a task was elected, from the events of that task. */
 class ObservedTask {
   readonly #name: string;
-  /** By the id of the execution, because the event of a crashed process does not carry the time of its slot. */
-  readonly #startedTicks = new Map<string, StartedTick>();
+  /**
+   * The ticks that have started and not ended. By the id of the execution, because the event of a crashed process does
+   * not carry the time of its slot.
+   */
+  readonly #startedTicks = new Map<string, { readonly slot: Slot; readonly context: TaskContext }>();
   #isCoordinated = false;
 
   /** @throws InvalidLockConfigurationError for a task without a name */
@@ -122,13 +117,13 @@ class ObservedTask {
     this.#name = nameOf(task);
     slots.check(this.#name);
     task.on('execution:started', (context) => this.#onStarted(context));
-    task.on('execution:finished', ({ execution }) => {
-      const slot = this.#end(execution);
-      if (slot !== undefined) slots.completed(slot, execution?.result);
+    task.on('execution:finished', (context) => {
+      const slot = this.#end(context);
+      if (slot !== undefined) slots.completed(slot, context.execution?.result);
     });
-    task.on('execution:failed', ({ execution }) => {
-      const slot = this.#end(execution);
-      if (slot !== undefined) slots.failed(slot, execution?.error);
+    task.on('execution:failed', (context) => {
+      const slot = this.#end(context);
+      if (slot !== undefined) slots.failed(slot, context.execution?.error);
     });
     task.on('execution:skipped', (context) => this.#onSkipped(context));
     for (const event of ['task:stopped', 'task:destroyed'] as const) task.on(event, () => this.#onStopped());
@@ -145,15 +140,16 @@ class ObservedTask {
     return isForked(this.task) && ['stopped', 'destroyed'].includes(this.task.getStatus());
   }
 
-  #onStarted({ date, execution }: TaskContext): void {
+  #onStarted(context: TaskContext): void {
+    const { date, execution } = context;
     // A call of `execute()` uses no coordinator and has no slot.
     if (execution?.reason !== 'scheduled') return;
     const slot = { job: this.#name, at: date };
-    if (this.slots.begun(slot)) this.#startedTicks.set(execution.id, { slot, execution });
+    if (this.slots.begun(slot)) this.#startedTicks.set(execution.id, { slot, context });
     else this.#warnIfUncoordinated();
   }
 
-  #end(execution: Execution | undefined): Slot | undefined {
+  #end({ execution }: TaskContext): Slot | undefined {
     const id = execution?.id ?? '';
     const started = this.#startedTicks.get(id);
     this.#startedTicks.delete(id);
@@ -170,8 +166,8 @@ class ObservedTask {
 
   #onStopped(): void {
     if (isForked(this.task)) return; // Its events are copies, which do not show whether its function was called.
-    for (const [id, { slot, execution }] of this.#startedTicks) {
-      if (execution.startedAt !== undefined) continue;
+    for (const [id, { slot, context }] of this.#startedTicks) {
+      if (context.execution?.startedAt !== undefined) continue;
       this.#startedTicks.delete(id);
       const error = 'The tick did not start: its task was stopped during the random delay.';
       this.slots.cancel(slot, { reason: 'stopped', error });
