@@ -101,7 +101,7 @@ class LockWait {
     }
   }
 
-  async #poll(place: QueuePlace): Promise<Lock | undefined> {
+  async #poll(place: ReturnType<LockQueues['enter']>): Promise<Lock | undefined> {
     let vainNotifications = 0;
     for (let refusals = 0; ; refusals += 1) {
       const over = new AbortController();
@@ -177,15 +177,6 @@ class LockWait {
   }
 }
 
-interface QueuePlace {
-  isFirst(): boolean;
-  /** Resolves when the place is the first one. */
-  readonly turn: Promise<void>;
-  /** Resolves when this process has released the lock. */
-  nextRelease(): Promise<void>;
-  leave(): void;
-}
-
 /** The start of the turn of each waiter, in their order. */
 type Starts = Set<() => void>;
 
@@ -204,7 +195,7 @@ export class LockQueues {
     return known;
   }
 
-  enter(name: string): QueuePlace {
+  enter(name: string) {
     const starts = this.#starts.get(name) ?? new Set();
     this.#starts.set(name, starts);
     let start = (): void => {};
@@ -214,8 +205,10 @@ export class LockQueues {
     if (isFirst()) start();
     return {
       isFirst,
+      /** Resolves when the place is the first one. */
       turn,
-      nextRelease: () => new Promise((resolve) => this.#wakes.set(name, resolve)),
+      /** Resolves when this process has released the lock. */
+      nextRelease: () => new Promise<void>((resolve) => this.#wakes.set(name, resolve)),
       leave: () => this.#leave(name, starts, start),
     };
   }
