@@ -4,7 +4,7 @@ import { describeRun } from '../../ledger/run';
 import { limitOf } from '../../ledger/store-statements';
 import { isOurs } from '../../ledger/tick/decide-outcome';
 import { claimLostError, isCompletedBy, serializeResult } from '../../ledger/tick/record-outcome';
-import { requiredContext, type RunContext } from '../../ledger/tick/run-context';
+import { requiredContext } from '../../ledger/tick/run-context';
 import type { IsolationLevel } from '../../storage/sql/connections/server-driver';
 import type { Driver } from '../../storage/sql/database/driver';
 import {
@@ -12,8 +12,7 @@ import {
   type RunTransaction,
   type Transaction,
 } from '../../storage/sql/database/transaction';
-import type { RunStatements } from '../../storage/sql/ledger/run-statements';
-import { completeInTransaction, lenderOf, type SqlLedger } from './completion';
+import { completeInTransaction, lenderOf, type Completion } from './completion';
 
 export const IN_RUN_TRANSACTION = 'inRunTransaction()';
 
@@ -58,12 +57,9 @@ export async function runInTransaction<Lent, T>(
   }
 }
 
-interface Context {
-  readonly run: RunContext;
-  readonly ledger: SqlLedger;
+interface Context extends Pick<Completion, 'run' | 'ledger' | 'statements'> {
   readonly transaction: RunTransaction<unknown>;
   readonly settings: ChangedSettings;
-  readonly statements: RunStatements;
   readonly isClientError: (error: unknown) => boolean;
 }
 
