@@ -36,7 +36,10 @@ export function registeredJobsOf(
 
 const INSTANCE = instanceName();
 
-/** Registers the jobs of one guard, and moves their next scheduled times on. Its failures become warnings. */
+/**
+ * Registers the jobs of one guard, and moves their next scheduled times on. The guard's events show which ticks are
+ * answered, and how runs end. Its failures become warnings.
+ */
 export class RegisteredJobs {
   readonly #entries = new Map<string, RegisterEntry>();
   readonly #recording = new Set<Promise<void>>();
@@ -121,7 +124,7 @@ export class RegisteredJobs {
     entry.ended = { outcome, finishedAtMs, startedAtMs: finishedAtMs - event.durationMs };
   }
 
-  /** The lock of the run has been released. */
+  /** Called after the lock of the run has been released. */
   #onTick(event: TickEvent): void {
     const entry = this.#entryOf(event);
     if (entry?.ended !== undefined) this.#record(registeredName(entry.job), entry);
