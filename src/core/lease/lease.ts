@@ -276,8 +276,6 @@ export interface RenewalState {
   readonly holdUntilMs: number;
 }
 
-type RenewalPlan = { readonly action: 'renew'; readonly inMs: number } | { readonly action: 'stop' };
-
 /**
  * The first retry of a failed renewal comes after this share of the interval. Each further delay is twice as long, up
  * to the interval.
@@ -285,7 +283,9 @@ type RenewalPlan = { readonly action: 'renew'; readonly inMs: number } | { reado
 const FIRST_RETRY_SHARE = 1 / 10;
 
 /** Decides when to renew next. All times are on the monotonic clock. Pure: the lease sets the timer. */
-export function planRenewal(state: RenewalState): RenewalPlan {
+export function planRenewal(
+  state: RenewalState,
+): { readonly action: 'renew'; readonly inMs: number } | { readonly action: 'stop' } {
   const { nowMs, confirmedAtMs, failuresSince, renewEveryMs, deadlineMs, holdUntilMs } = state;
   const dueMs =
     failuresSince === 0
