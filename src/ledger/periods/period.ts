@@ -5,12 +5,12 @@
  * business date begins at the earliest instant at which its zone's wall clock has reached the day start, and it ends
  * when the next one begins: `business-date.ts`. So every instant has exactly one date, and dates never go back,
  * through every clock change. Weeks, months, quarters and years consist of business dates. An hour also ends when the
- * clock changes: `hour-period.ts`. A key function makes periods that have no order, no start and no end.
+ * clock changes. A key function makes periods that have no order, no start and no end.
  * `period-of-key.ts` finds the period of a key or of a recorded run. `calendar.ts` asks the application which dates
  * are business days.
  */
 import { callOption, describeValue, refuseOption } from '../../core/options';
-import { DAY_MS } from '../../core/duration';
+import { DAY_MS, HOUR_MS } from '../../core/duration';
 import { InvalidLockConfigurationError } from '../../core/errors';
 import { checkStoredName } from '../../core/lock-name';
 import { LONGEST_KEY } from '../run';
@@ -25,7 +25,7 @@ import {
   mondayOf,
   startOfDayMs,
 } from './business-date';
-import { hourAt } from './hour-period';
+import { offsetStretches } from './time-zone';
 
 export type PeriodKind = 'hour' | DatedKind;
 
@@ -67,22 +67,42 @@ const MOST_PERIODS = 10_000;
 export function periodAt(instant: Date, options: CalendarPeriodOptions & PeriodOptions): CalendarPeriod;
 export function periodAt(instant: Date, options: PeriodOptions): Period;
 export function periodAt(instant: Date, options: PeriodOptions): Period {
-  const rule = checkPeriodOptions(options);
-  const atMs = millisecondsOf(instant);
-  const { kind, target } = options;
-  if (typeof kind === 'function') {
-    const key = customKeyAt(kind, instant);
-    return { key, businessDate: dateOf(dayAt(atMs, rule)), start: undefined, end: undefined };
-  }
-  const period = calendarPeriodAt(atMs, kind, rule);
-  return target === 'previous' ? calendarPeriodAt(period.start.getTime() - 1, kind, rule) : period;
+  return compilePeriodAt(options)(instant);
 }
 
 /**
+ * `periodAt` for one job, whose options are checked once. It keeps the last period that it has found, because each tick
+ * needs the same one several times.
+ *
  * @param of names the job in messages, for example ` of job 'close-day'`
  * @throws InvalidLockConfigurationError for invalid options
  */
-export function checkPeriodOptions(options: PeriodOptions, of = ''): DayRule {
+export function compilePeriodAt(options: PeriodOptions, of = ''): (instant: Date) => Period {
+  const rule = checkPeriodOptions(options, of);
+  const { kind, target } = options;
+  if (typeof kind === 'function')
+    return (instant) => {
+      const atMs = millisecondsOf(instant);
+      const key = customKeyAt(kind, instant);
+      return { key, businessDate: dateOf(dayAt(atMs, rule)), start: undefined, end: undefined };
+    };
+  let last: { around: PeriodLimits; found: PeriodLimits } | undefined;
+  return (instant) => {
+    if (last === undefined || !isWithin(instant, last.around)) {
+      const around = limitsAt(millisecondsOf(instant), kind, rule);
+      const found = target === 'previous' ? limitsAt(around.startMs - 1, kind, rule) : around;
+      last = { around, found };
+    }
+    return periodOf(last.found);
+  };
+}
+
+function isWithin(instant: Date, { startMs, endMs }: PeriodLimits): boolean {
+  const atMs = instant.getTime();
+  return startMs <= atMs && atMs < endMs;
+}
+
+function checkPeriodOptions(options: PeriodOptions, of = ''): DayRule {
   const { kind, target = 'current' } = options;
   checkTarget(target, kind, of);
   checkKind(kind, of);
@@ -123,8 +143,11 @@ export function periodsBetween(from: Date, to: Date, options: CalendarPeriodOpti
 }
 
 function calendarPeriodAt(atMs: number, kind: PeriodKind, rule: DayRule): CalendarPeriod {
-  const limits = kind === 'hour' ? hourLimitsAt(atMs, rule) : limitsOfDay(dayAt(atMs, rule), kind, rule);
-  const { key, businessDate, startMs, endMs } = limits;
+  return periodOf(limitsAt(atMs, kind, rule));
+}
+
+/** With dates of its own, because a handler may change those that it gets. */
+function periodOf({ key, businessDate, startMs, endMs }: PeriodLimits): CalendarPeriod {
   return { key, businessDate, start: new Date(startMs), end: new Date(endMs) };
 }
 
@@ -135,14 +158,44 @@ interface PeriodLimits {
   readonly endMs: number;
 }
 
-function hourLimitsAt(atMs: number, rule: DayRule): PeriodLimits {
-  const hour = hourAt(atMs, rule.timeZone);
-  return { ...hour, businessDate: dateOf(dayAt(hour.startMs, rule)) };
+function limitsAt(atMs: number, kind: PeriodKind, rule: DayRule): PeriodLimits {
+  return kind === 'hour' ? limitsOfHour(atMs, rule) : limitsOfDay(dayAt(atMs, rule), kind, rule);
+}
+
+/**
+ * The hour of a zone's wall clock that contains an instant. An hour also ends when the clock changes. The hour that
+ * is repeated in autumn is two hours, `2026-11-01T01-0400` and `2026-11-01T01-0500`. If a clock moves by half an
+ * hour, an hour is cut short.
+ */
+function limitsOfHour(atMs: number, rule: DayRule): PeriodLimits {
+  const stretches = offsetStretches(rule.timeZone, atMs - HOUR_MS, atMs + HOUR_MS);
+  const { fromMs, toMs, offsetMs } = stretches.reduce((last, next) => (next.fromMs <= atMs ? next : last));
+  const wallMs = Math.floor((atMs + offsetMs) / HOUR_MS) * HOUR_MS;
+  const startMs = Math.max(wallMs - offsetMs, fromMs);
+  return {
+    key: keyOfHour(wallMs, offsetMs),
+    businessDate: dateOf(dayAt(startMs, rule)),
+    startMs,
+    endMs: Math.min(wallMs - offsetMs + HOUR_MS, toMs),
+  };
+}
+
+function keyOfHour(wallMs: number, offsetMs: number): string {
+  const hour = new Date(wallMs).getUTCHours();
+  const seconds = Math.abs(offsetMs) / 1000;
+  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  // Seconds only for a zone that had them, until 1972.
+  const offset = (seconds % 60 === 0 ? parts.slice(0, 2) : parts).map(twoDigits).join('');
+  return `${dateOf(Math.floor(wallMs / DAY_MS))}T${twoDigits(hour)}${offsetMs < 0 ? '-' : '+'}${offset}`;
+}
+
+function twoDigits(value: number): string {
+  return String(value).padStart(2, '0');
 }
 
 /** A year of one zone takes at most 366 for each kind. */
 const MOST_LIMITS = 5000;
-/** Every tick asks for the same few periods several times. */
+/** A tick that catches up asks for the same periods as the one before it. */
 const limitsByDay = new Map<string, PeriodLimits>();
 
 /** The period that a business date belongs to. */
@@ -223,7 +276,7 @@ function keyOfDay(day: number, kind: DatedKind): string {
       const thursday = mondayOf(day) + 3;
       const weekYear = dateOf(thursday).slice(0, 4);
       const week = Math.floor((thursday - dayOf(`${weekYear}-01-01`)) / 7) + 1;
-      return `${weekYear}-W${String(week).padStart(2, '0')}`;
+      return `${weekYear}-W${twoDigits(week)}`;
     }
     case 'month':
       return dateOf(day).slice(0, 7);

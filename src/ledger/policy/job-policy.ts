@@ -13,7 +13,7 @@ import { checkStoredName } from '../../core/lock-name';
 import { LONGEST_KEY } from '../run';
 import { everyDay, type BusinessCalendar } from '../periods/calendar';
 import {
-  checkPeriodOptions,
+  compilePeriodAt,
   type CalendarPeriodOptions,
   type Period,
   type PeriodOptions,
@@ -26,6 +26,8 @@ import { parseRetryPolicy, type RetryPolicy } from './retry';
 export interface JobPolicy {
   readonly job: string;
   readonly period: PeriodOptions;
+  /** The period that a run at this instant counts for. */
+  readonly periodAt: (instant: Date) => Period;
   readonly retry: RetryPolicy;
   readonly onCrash: 'retry' | 'hold';
   readonly startDeadlineMs: number | undefined;
@@ -52,7 +54,7 @@ export function parseJobPolicy(oncePer: OncePerConfiguration, job: string): JobP
     );
   }
   const period = { kind, timeZone, dayStart, target };
-  checkPeriodOptions(period, ` ${of}`);
+  const periodAt = compilePeriodAt(period, ` ${of}`);
   const subject = { of, customKeys: typeof kind === 'function' };
   if (onCrash !== 'retry' && onCrash !== 'hold')
     refuseOption(`onCrash ${of}`, onCrash, `it must be 'retry' or 'hold'`);
@@ -61,6 +63,7 @@ export function parseJobPolicy(oncePer: OncePerConfiguration, job: string): JobP
   return {
     job,
     period,
+    periodAt,
     retry: parseRetryPolicy(oncePer.retry ?? {}, subject),
     onCrash,
     startDeadlineMs: parseStartDeadline(oncePer.startDeadline, of),

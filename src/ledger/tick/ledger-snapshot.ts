@@ -56,7 +56,7 @@ export async function readSnapshot(context: StoreContext, request: SnapshotReque
   const { clock, store } = context;
   let guess = at ?? scheduledAt ?? new Date(clock.wallMs());
   for (let reads = 1; ; reads += 1) {
-    const periodKey = periodAt(guess, policy.period).key;
+    const periodKey = policy.periodAt(guess).key;
     const since = at === undefined ? windowStart(policy, guess) : undefined;
     const beforeMs = clock.wallMs();
     const peek = await store.peek({ job: policy.job, scope, periodKey, since }, limitOf(context));
@@ -67,7 +67,7 @@ export async function readSnapshot(context: StoreContext, request: SnapshotReque
     const { instant, warning } = at
       ? { instant: at, warning: undefined }
       : decideInstant({ scheduledAt, now, skewMs, maxSkewMs });
-    const period = periodAt(instant, policy.period);
+    const period = policy.periodAt(instant);
     if (period.key === periodKey || reads === MOST_READS) {
       const skewWarning = request.scheduledAt === undefined ? undefined : warning;
       const isUnknown = at === undefined && scheduledAt === undefined && request.purpose !== 'overdue';
@@ -112,13 +112,16 @@ function runStartMs({ periodStart, createdAt }: RunSummary): number {
 /** The start of the rows that are read for catch-up: the start of the period in which the catch-up window begins. */
 function windowStart(policy: JobPolicy, guess: Date): Date | undefined {
   const { catchUp, windowMs } = policy.catchUp;
+  if (catchUp === 'none') return undefined;
   const periods = calendarPeriodsOf(policy);
-  if (catchUp === 'none' || periods === undefined) return undefined;
+  if (periods === undefined) return undefined;
   return periodAt(new Date(guess.getTime() - windowMs - policy.maxSkewMs), periods).start;
 }
 
 function nearMissWarning(policy: JobPolicy, now: Date): string | undefined {
-  const { end } = periodAt(now, { ...policy.period, target: 'current' });
+  const { period } = policy;
+  const { end } =
+    period.target === 'previous' ? periodAt(now, { ...period, target: 'current' }) : policy.periodAt(now);
   if (!isJustBefore(now, end)) return undefined;
   return `Job '${policy.job}' was started at ${now.toISOString()} by the database's clock, just before its next period begins, so it counts for the current period. Pass scheduledAt, because a scheduler may fire a little early.`;
 }
@@ -136,9 +139,10 @@ export async function findMissedPeriods(
   { policy, scope }: Pick<SnapshotRequest, 'policy' | 'scope'>,
   { recorded }: LedgerSnapshot,
 ): Promise<MissedPeriods> {
-  const periods = calendarPeriodsOf(policy);
   const { catchUp, limit, windowMs } = policy.catchUp;
-  if (catchUp === 'none' || periods === undefined) return NOTHING;
+  if (catchUp === 'none') return NOTHING;
+  const periods = calendarPeriodsOf(policy);
+  if (periods === undefined) return NOTHING;
   const withoutRun = periodsWithoutRun(recorded, windowMs, periods);
   if (withoutRun.length === 0) return NOTHING;
   const asked = withoutRun.map(async (period) => ({

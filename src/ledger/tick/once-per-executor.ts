@@ -34,7 +34,6 @@ import {
   type TickReport,
   type TickPlan,
 } from './plan-tick';
-import { periodAt } from '../periods/period';
 import { currentContext } from './run-context';
 import { RunClaimer } from './run-claimer';
 
@@ -99,7 +98,7 @@ export class OncePerExecutor {
     if (run === undefined || run.isSettled) return undefined;
     if (run.ledger?.store !== this.context.store || run.job !== policy.job || run.scope !== scope)
       return undefined;
-    if (at !== undefined && periodAt(at, policy.period).key !== run.periodKey) return undefined;
+    if (at !== undefined && policy.periodAt(at).key !== run.periodKey) return undefined;
     const { clock } = this.context;
     const timed = async (lock: Lock): Promise<TaskResult<T>> => {
       const beganMs = clock.monotonicMs();

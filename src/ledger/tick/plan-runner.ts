@@ -1,7 +1,7 @@
 import type { LockedTask, TaskResult } from '../../core';
 import { isAborted } from '../../core/execution/run-registry';
 import { limitOf, type LedgerContext } from '../store-statements';
-import { periodAt, type Period } from '../periods/period';
+import type { Period } from '../periods/period';
 import { periodOfRun } from '../periods/period-of-key';
 import type { OncePerRequest } from './plan-tick';
 import type { HeldTick, RunClaimer } from './run-claimer';
@@ -132,7 +132,7 @@ export class PlanRunner {
 
 /** Whether the period lies before the one of a tick that comes now. */
 function isPast<T>({ start }: Period, { request, snapshot }: HeldTick<T>): boolean {
-  const current = periodAt(snapshot.now, request.policy.period);
+  const current = request.policy.periodAt(snapshot.now);
   return start !== undefined && current.start !== undefined && start < current.start;
 }
 

@@ -88,7 +88,7 @@ export function findCaughtUpPeriod(
 ): string | undefined {
   if (at !== undefined || policy.catchUp.catchUp === 'none') return undefined;
   const isOpen = catchUp.length + missed.length + failures.length > 0;
-  return isOpen ? undefined : periodAt(now, policy.period).key;
+  return isOpen ? undefined : policy.periodAt(now).key;
 }
 
 /** Plans a tick from its snapshot, before the lock. Does not reject if the calendar fails. */
