@@ -6,7 +6,7 @@ import { checkScopeName, type JobPolicy } from '../ledger/policy/job-policy';
 import type { LedgerContext } from '../ledger/store-statements';
 import { hostTime, type HostTime } from '../ledger/tick/ledger-snapshot';
 import { OncePerExecutor } from '../ledger/tick/once-per-executor';
-import { newTickReport, type OncePerRequest, type TickReport } from '../ledger/tick/plan-tick';
+import { Tick, type TickRequest } from '../ledger/tick/tick';
 import type { AdmittedOncePerJob, JobCall, OncePerJob } from './jobs/job';
 import type { JobRegistry } from './jobs/job-registry';
 
@@ -27,10 +27,10 @@ export class OncePerJobRunner {
     this.#executor = new OncePerExecutor(context, lockExecutor, lockProvider);
   }
 
-  run<T>(job: OncePerJob, call: JobCall<T>, tick: TickDetails): Promise<TaskResult<T>> {
+  run<T>(job: OncePerJob, call: JobCall<T>, details: TickDetails): Promise<TaskResult<T>> {
     const request = this.#tickOf(job, call);
-    tick.scheduledAt = request.scheduledAt;
-    return this.runRequest(request, newTickReport(tick));
+    details.scheduledAt = request.scheduledAt;
+    return this.runTick(new Tick(request, details));
   }
 
   /**
@@ -50,21 +50,19 @@ export class OncePerJobRunner {
   }
 
   /** A request that starts the overdue runs of an admitted job in one scope. */
-  overdueRequest(job: AdmittedOncePerJob, scope: string): OncePerRequest<unknown> {
+  overdueRequest(job: AdmittedOncePerJob, scope: string): TickRequest<unknown> {
     return { ...this.#requestOf(job, job.call), task: () => undefined, scope, purpose: 'overdue' };
   }
 
   /** Keeps the tick of an admitted job for a retry if it was not answered. */
-  async runRequest<T>(
-    request: OncePerRequest<T>,
-    report: TickReport = newTickReport(),
-  ): Promise<TaskResult<T>> {
+  async runTick<T>(tick: Tick<T>): Promise<TaskResult<T>> {
+    const { request } = tick;
     let result: TaskResult<T> | undefined;
     try {
-      return (result = await this.#executor.run(request, report));
+      return (result = await this.#executor.run(tick));
     } finally {
       const isClosing = result?.executed === false && result.reason === 'closing';
-      const isOpen = !report.isRecorded && !report.isFinal && !isClosing;
+      const isOpen = !tick.isRecorded && !tick.isFinal && !isClosing;
       if (request.willRetry && request.purpose !== 'overdue' && isOpen) this.#keepForRetry(request);
     }
   }
@@ -98,7 +96,7 @@ export class OncePerJobRunner {
     };
   }
 
-  #keepForRetry(request: OncePerRequest<unknown>): void {
+  #keepForRetry(request: TickRequest<unknown>): void {
     if (this.ticksToRetry.add(request)) return;
     const message =
       'More than 1,000 ticks are waiting to be retried. The oldest was dropped, and its period may count as missed.';
@@ -108,10 +106,10 @@ export class OncePerJobRunner {
 
 /** Ticks that ended without a row for their period, one per job, scope and period. They are kept in memory only. */
 class TicksToRetry {
-  readonly #ticks = new Map<string, OncePerRequest<unknown>>();
+  readonly #ticks = new Map<string, TickRequest<unknown>>();
 
   /** @returns `false` if an older tick had to be dropped */
-  add(request: OncePerRequest<unknown>): boolean {
+  add(request: TickRequest<unknown>): boolean {
     const { policy, scope, at, scheduledAt, receivedAt } = request;
     const { key } = periodAt(at ?? scheduledAt ?? new Date(receivedAt?.wallMs ?? 0), policy.period);
     const id = JSON.stringify([policy.job, scope, key, at ?? clockSetting(receivedAt)]);
@@ -124,13 +122,13 @@ class TicksToRetry {
   }
 
   /** Removes and returns the ticks of one job and scope. A retry that fails adds its tick again. */
-  take(job: string, scope: string): OncePerRequest<unknown>[] {
+  take(job: string, scope: string): TickRequest<unknown>[] {
     const taken = [...this.#ticks].filter(([, { policy, scope: of }]) => policy.job === job && of === scope);
     for (const [id] of taken) this.#ticks.delete(id);
     return taken.map(([, request]) => request);
   }
 
-  get all(): readonly OncePerRequest<unknown>[] {
+  get all(): readonly TickRequest<unknown>[] {
     return [...this.#ticks.values()];
   }
 }

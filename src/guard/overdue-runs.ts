@@ -1,6 +1,6 @@
 import { periodAt } from '../ledger/periods/period';
 import type { JobPolicy } from '../ledger/policy/job-policy';
-import { newTickReport, type OncePerRequest, type TickReport } from '../ledger/tick/plan-tick';
+import { Tick } from '../ledger/tick/tick';
 import { limitOf } from '../ledger/store-statements';
 import type { OncePerJobRunner } from './once-per-job-runner';
 import type { AdmittedOncePerJob } from './jobs/job';
@@ -129,27 +129,17 @@ export class OverdueRuns {
     const runsHere = this.runner.lockExecutor.runs.refusal(lock.name) !== undefined;
     if (this.#busy.has(busy) || runsHere) return { started: 0, overdue: 0 };
     this.#busy.add(busy);
-    const reports: TickReport[] = [];
     // A retried tick also starts the other overdue runs of its job.
     const retries = this.runner.ticksToRetry.take(policy.job, scope);
     const requests = retries.length > 0 ? retries : [this.runner.overdueRequest(job, scope)];
-    // Their requests share a lock, so they run one after the other.
-    for (const request of requests) reports.push(await this.#run(request));
+    const ticks = requests.map((request) => new Tick(request));
+    // They share a lock, so they run one after the other. An event reports a failure: lock:failed or run:failed.
+    for (const tick of ticks) await this.runner.runTick(tick).catch(() => undefined);
     this.#busy.delete(busy);
-    const started = reports.reduce((sum, report) => sum + report.started, 0);
-    const overdue = reports.reduce((sum, report) => sum + Math.max(0, report.overdue - report.started), 0);
-    const [caughtUpPeriod] = reports.flatMap((report) => report.caughtUpPeriod ?? []);
+    const started = ticks.reduce((sum, tick) => sum + tick.started, 0);
+    const overdue = ticks.reduce((sum, tick) => sum + Math.max(0, tick.overdue - tick.started), 0);
+    const [caughtUpPeriod] = ticks.flatMap((tick) => tick.caughtUpPeriod ?? []);
     if (caughtUpPeriod !== undefined) this.#caughtUp.set(policy.job, caughtUpPeriod);
     return { started, overdue };
-  }
-
-  async #run(request: OncePerRequest<unknown>): Promise<TickReport> {
-    const report = newTickReport();
-    try {
-      await this.runner.runRequest(request, report);
-    } catch {
-      // An event has reported it: lock:failed or run:failed.
-    }
-    return report;
   }
 }

@@ -20,8 +20,9 @@ export async function explain(
   policy: JobPolicy,
   { scope, at }: { readonly scope: string; readonly at: Date | undefined },
 ): Promise<Explanation> {
-  const snapshot = await readSnapshot(context, { policy, scope, scheduledAt: at });
-  const plan = await planTick(context, { policy, scope, purpose: 'tick' }, snapshot);
+  const request = { policy, scope, purpose: 'tick', scheduledAt: at } as const;
+  const snapshot = await readSnapshot(context, request);
+  const plan = await planTick(context, request, snapshot);
   const { period } = snapshot;
   const decision = decisionOf(plan);
   const text = [

@@ -104,8 +104,8 @@ export interface CatchUpPlan {
 }
 
 /**
- * Decides which of the periods without a row are run now, and which are recorded as missed. Pure: `PlanRunner`
- * carries out the plan under the lock.
+ * Decides which of the periods without a row are run now, and which are recorded as missed. Pure:
+ * `OncePerExecutor` carries out the plan under the lock.
  *
  * @param periods the result of `periodsWithoutRun`, the earliest first
  */

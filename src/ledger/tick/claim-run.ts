@@ -1,36 +1,216 @@
 import { createHash, randomUUID } from 'node:crypto';
 import {
+  ClaimLostError,
   LockLostError,
   LockStorageError,
   SchemaMismatchError,
   type Lock,
+  type LockedTask,
   type LockProvider,
+  type SkipReason,
   type StatementOptions,
+  type TaskResult,
 } from '../../core';
 import { isAborted } from '../../core/execution/run-registry';
+import { newOwner } from '../../core/lease/owner';
 import { unknownOutcome } from '../../core/lease/statements';
+import type { LockTerms } from '../../core/lock-configuration';
+import type { Period } from '../periods/period';
 import type { JobPolicy } from '../policy/job-policy';
-import { describeRun, type RunKey, type RunPeriod } from '../run';
+import { describeRun, identityOf, type RunKey, type RunPeriod } from '../run';
 import type { Decision, FoundRun } from '../run-store';
-import { limitOf, pauseAfter, retryUntilAnswered, type StoreContext } from '../store-statements';
+import {
+  limitOf,
+  pauseAfter,
+  retryUntilAnswered,
+  type LedgerContext,
+  type StoreContext,
+} from '../store-statements';
 import { decideClaim, type ClaimHolder, type ClaimVerdict } from './decide-claim';
 import { decideOutcome } from './decide-outcome';
+import { recordOutcome } from './record-outcome';
+import { Attempt } from './run-attempt';
+import { RunContext } from './run-context';
+import type { Tick } from './tick';
 
-export interface ClaimRequest extends RunKey, RunPeriod {
-  readonly policy: JobPolicy;
-  readonly lock: Lock;
-  readonly lockId: string;
-  readonly leaseMs: number;
-  readonly claimedBy: string;
-  readonly isRunningHere?: ClaimHolder['isRunningHere'];
-  readonly scheduledAt?: ClaimHolder['scheduledAt'];
+/** One period that a tick runs under its lock. */
+interface PlannedRun<T> {
+  readonly period: Period;
+  readonly timeZone: string | undefined;
   /** The snapshot, read before the lock, found no row. */
   readonly isNew: boolean;
+  /** Whether it is the tick's own period. */
+  readonly isOwn: boolean;
+  readonly task: LockedTask<T>;
 }
 
-export type ClaimResult = Exclude<ClaimVerdict, { kind: 'absent' }>;
+type ClaimResult = Exclude<ClaimVerdict, { kind: 'absent' }>;
+
+/** How long a tick tries to settle a claim without an answer. */
+const LONGEST_UNCLAIM_MS = 60_000;
+
+/** Claims the run of one period for a tick, then runs it. */
+export class RunClaimer {
+  /** The attempts that are running in this process, by their claims. */
+  readonly #attempts = new Set<string>();
+
+  constructor(
+    private readonly context: LedgerContext,
+    private readonly lockProvider: LockProvider,
+  ) {}
+
+  async claimAndRun<T, R>(tick: Tick<T>, planned: PlannedRun<R>): Promise<TaskResult<R>> {
+    const claimedBy = newOwner();
+    this.#attempts.add(claimedBy);
+    try {
+      return await this.#claimAndRun(tick, planned, claimedBy);
+    } finally {
+      this.#attempts.delete(claimedBy);
+    }
+  }
+
+  async #claimAndRun<T, R>(tick: Tick<T>, planned: PlannedRun<R>, claimedBy: string): Promise<TaskResult<R>> {
+    const { held, request, details } = tick;
+    const { policy } = request;
+    const { period, task, isOwn } = planned;
+    const leaseUntilMs = this.context.clock.monotonicMs() + longestLeaseMs(request.lock);
+    const result = await this.#claim(tick, planned, claimedBy);
+    if (isOwn) tick.isRecorded = true;
+    if (result.kind === 'refused') return this.#reportRefusal(tick, period, result);
+    const { claim, lost } = result;
+    tick.started += 1;
+    const run = new RunContext({
+      claim,
+      period,
+      scheduledAt: isOwn ? request.scheduledAt : undefined,
+      isCatchUp: isPast(period, tick),
+      lock: held.lock,
+      ledger: this.context,
+    });
+    if (lost !== undefined) {
+      const { attempt: lostAttempt, claimedBy: lostClaim } = lost;
+      const event = { ...tick.event, run: identityOf(claim), lostAttempt, lostClaim };
+      this.context.events.emit('run:takenOver', event);
+    }
+    const own = isOwn ? details : undefined;
+    const attempt = new Attempt(this.context, { held, task, run, policy, leaseUntilMs, tick: own });
+    return { executed: true, value: await attempt.run() };
+  }
+
+  async #claim<T, R>(
+    tick: Tick<T>,
+    { period, timeZone, isNew, isOwn }: PlannedRun<R>,
+    claimedBy: string,
+  ): Promise<ClaimResult> {
+    const { held, request, snapshot } = tick;
+    const { policy, scope } = request;
+    const { key: periodKey, start: periodStart, end: periodEnd } = period;
+    const run = { job: policy.job, scope, periodKey, periodStart, periodEnd, timeZone };
+    const { lock } = held;
+    const holder: ClaimHolder = {
+      claimedBy,
+      isRunningHere: (other) => this.#attempts.has(other),
+      lockId: lockIdOf(this.lockProvider, request.lock.name),
+      fencingToken: lock.fencingToken,
+      leaseMs: longestLeaseMs(request.lock),
+      scheduledAt: isOwn ? snapshot.scheduledAt : undefined,
+    };
+    const claiming = this.runStep(tick, async () => {
+      const result = await claimRun(this.context, run, holder, { policy, lock, isNew });
+      if (result.kind === 'claimed' && isAborted(lock)) {
+        const limits = { remainingMs: 0, isAbandoned: held.isAbandoned };
+        await recordOutcome(this.context, result.claim, { kind: 'given-back' }, limits);
+        lock.signal.throwIfAborted();
+      }
+      return result;
+    });
+    return await claiming.catch(async (error: unknown) => {
+      if (error instanceof LockStorageError && error.outcome === 'unknown')
+        await this.#unclaim(tick, run, claimedBy);
+      throw error;
+    });
+  }
+
+  /**
+   * Undoes a claim with an unknown outcome. The run has not started, so no row may stay running under this claim. A row
+   * that does is given back. If there is no row yet, a pending one is inserted, which a late insert of the claim then
+   * finds. Happens while the lock is held, so that no other instance takes this for the run of a crashed holder.
+   */
+  async #unclaim<T>({ held }: Tick<T>, run: RunKey & RunPeriod, claimedBy: string): Promise<void> {
+    if (held.isAbandoned()) return;
+    const { clock, store, events } = this.context;
+    const limit = limitOf(this.context);
+    const giveBack = (found: FoundRun | undefined): Decision<boolean> => decideGiveBack(found, claimedBy);
+    const settle = async (): Promise<void> => {
+      while (!(await store.change(run, giveBack, limit)))
+        if (await store.insert({ ...run, state: 'pending' }, limit)) return;
+    };
+    try {
+      const giveUpAtMs = clock.monotonicMs() + Math.min(LONGEST_UNCLAIM_MS, held.lock.remainingMs());
+      await retryUntilAnswered(this.context, giveUpAtMs, settle, held.isAbandoned);
+    } catch (error) {
+      const message = `Could not find out whether ${describeRun(run)} was claimed. If it was, the attempt counts as lost.`;
+      events.emit('guard:warning', { message, error });
+    }
+  }
+
+  /** Runs a step that precedes the handler. If it fails, the job does not run, and an event reports it. */
+  async runStep<T, R>(tick: Tick<T>, step: () => Promise<R>): Promise<R> {
+    try {
+      return await step();
+    } catch (error) {
+      const { willRetry } = tick.request;
+      this.context.events.emit('lock:failed', { ...tick.event, willRetry, error });
+      throw error;
+    }
+  }
+
+  #reportRefusal<T>(
+    tick: Tick<T>,
+    period: Period,
+    { lost, reason }: ClaimResult & { kind: 'refused' },
+  ): TaskResult<never> {
+    // The plan had counted the run as overdue, but it is not.
+    if (reason !== 'running-elsewhere' && lost === undefined) tick.overdue -= 1;
+    if (lost !== undefined) {
+      const event = { ...tick.event, run: identityOf(lost) };
+      if (reason === 'interrupted')
+        this.context.events.emit('run:interrupted', { ...event, lostClaim: lost.claimedBy });
+      else {
+        const error = new ClaimLostError(
+          `The holder of attempt ${lost.attempt} of ${describeRun(lost)} crashed, and no attempt is left: the run has failed permanently.`,
+        );
+        this.context.events.emit('run:failed', { ...event, error, durationMs: 0, isFinal: true });
+      }
+    }
+    return this.reportSkip(tick, period, reason);
+  }
+
+  reportSkip<T>(tick: Tick<T>, period: Period, reason: SkipReason): TaskResult<never> {
+    this.context.events.emit('run:skipped', { ...tick.event, reason, run: tick.runOf(period) });
+    return { executed: false, reason };
+  }
+}
+
+/** The longest time that a lease can last. */
+function longestLeaseMs({ renewEveryMs, maxLockDurationMs, lockAtMostForMs }: LockTerms): number {
+  return renewEveryMs === undefined ? lockAtMostForMs : maxLockDurationMs;
+}
+
+/** Whether the period lies before the one of a tick that comes now. */
+function isPast<T>({ start }: Period, { request, snapshot }: Tick<T>): boolean {
+  const current = request.policy.periodAt(snapshot.now);
+  return start !== undefined && current.start !== undefined && start < current.start;
+}
 
 const MOST_TRIES = 6;
+
+/** What a claim is decided by, beside the row and its holder. */
+interface ClaimTerms {
+  readonly policy: JobPolicy;
+  readonly lock: Lock;
+  readonly isNew: boolean;
+}
 
 /**
  * Claims a run for the holder of the lock: inserts its row, or locks and changes the existing one. Contention is
@@ -39,29 +219,33 @@ const MOST_TRIES = 6;
  * @throws LockStorageError if it is not certain that the run was claimed
  * @throws LockLostError if the lease ended before the run was claimed
  */
-export async function claimRun(context: StoreContext, request: ClaimRequest): Promise<ClaimResult> {
-  const { policy, lock } = request;
-  const holder = holderOf(request);
-  let isNew = request.isNew;
+async function claimRun(
+  context: StoreContext,
+  run: RunKey & RunPeriod,
+  holder: ClaimHolder,
+  { policy, lock, isNew }: ClaimTerms,
+): Promise<ClaimResult> {
+  const started = { state: 'running', started: holder, ...run } as const;
+  let mayInsert = isNew;
   let mayBeOurs = false;
   for (let tries = 1; ; tries += 1) {
     if (isAborted(lock)) lock.signal.throwIfAborted();
     try {
-      if (isNew && (await insertRun(context, request, holder))) {
-        const { job, scope, periodKey } = request;
+      if (mayInsert && (await context.store.insert(started, limitWithin(context, lock)))) {
+        const { job, scope, periodKey } = run;
         const claim = { job, scope, periodKey, generation: 0, attempt: 1, claimedBy: holder.claimedBy };
         return { kind: 'claimed', claim };
       }
       const verdict = await context.store.change(
-        request,
+        run,
         (found) => refuseAfterLease(lock, decideClaim(found, holder, policy)),
         limitWithin(context, lock),
       );
       if (verdict.kind !== 'absent') return verdict;
-      isNew = true; // The row was deleted meanwhile, or the insert has not arrived.
+      mayInsert = true; // The row was deleted meanwhile, or the insert has not arrived.
       if (tries >= MOST_TRIES)
         throw new LockStorageError(
-          `Could not claim ${describeRun(request)}: another process keeps creating and deleting its row.`,
+          `Could not claim ${describeRun(run)}: another process keeps creating and deleting its row.`,
         );
     } catch (error) {
       if (!(error instanceof LockStorageError) || error instanceof SchemaMismatchError) throw error;
@@ -69,25 +253,10 @@ export async function claimRun(context: StoreContext, request: ClaimRequest): Pr
       const isTransient = mayBeOurs || error.outcome !== 'nothing-ran';
       if (!isTransient || tries >= MOST_TRIES) throw mayBeOurs ? unknownOutcome(error) : error;
       // Reads the row before another insert.
-      isNew = false;
+      mayInsert = false;
       await pauseAfter(context, tries);
     }
   }
-}
-
-function holderOf(request: ClaimRequest): ClaimHolder {
-  const { claimedBy, isRunningHere, lock, lockId, leaseMs, scheduledAt } = request;
-  return { claimedBy, isRunningHere, lockId, fencingToken: lock.fencingToken, leaseMs, scheduledAt };
-}
-
-async function insertRun(
-  context: StoreContext,
-  { job, scope, periodKey, periodStart, periodEnd, timeZone, lock }: ClaimRequest,
-  started: ClaimHolder,
-): Promise<boolean> {
-  const state = 'running';
-  const run = { job, scope, periodKey, periodStart, periodEnd, timeZone, state, started } as const;
-  return await context.store.insert(run, limitWithin(context, lock));
 }
 
 /**
@@ -111,35 +280,6 @@ function remainingLeaseMs(lock: Lock): number {
   if (remainingMs > 0) return remainingMs;
   lock.signal.throwIfAborted();
   throw new LockLostError(`The lease of lock '${lock.name}' ended before its run was claimed.`);
-}
-
-export interface UnclaimLimits {
-  readonly forMs: number;
-  readonly isAbandoned: () => boolean;
-}
-
-/**
- * Undoes a claim with an unknown outcome. The run has not started, so no row may stay running under this claim. A row
- * that does is given back. If there is no row yet, a pending one is inserted, which a late insert of the claim then
- * finds.
- *
- * @throws LockStorageError if the store did not answer in that time: then the attempt counts as lost
- */
-export async function unclaimRun(
-  context: StoreContext,
-  request: ClaimRequest,
-  { forMs, isAbandoned }: UnclaimLimits,
-): Promise<void> {
-  if (isAbandoned()) return;
-  const { job, scope, periodKey, periodStart, periodEnd, timeZone, claimedBy } = request;
-  const pending = { job, scope, periodKey, periodStart, periodEnd, timeZone, state: 'pending' } as const;
-  const settle = async (): Promise<void> => {
-    while (
-      !(await context.store.change(request, (found) => decideGiveBack(found, claimedBy), limitOf(context)))
-    )
-      if (await context.store.insert(pending, limitOf(context))) return;
-  };
-  await retryUntilAnswered(context, context.clock.monotonicMs() + forMs, settle, isAbandoned);
 }
 
 /** @returns whether there is a row */

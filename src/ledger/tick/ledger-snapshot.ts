@@ -7,16 +7,17 @@ import { checkInstant, isOverdue, type RunKey, type RunSummary } from '../run';
 import type { Peek } from '../run-store';
 import { limitOf, type StoreContext } from '../store-statements';
 
-export interface SnapshotRequest {
+/** The part of a tick that determines its period. */
+export interface PeriodRequest {
   readonly policy: JobPolicy;
   readonly scope: string;
-  /** Determines the period, regardless of the current time. */
+  /** `'tick'`; `'retry'` for a retried tick; `'overdue'` for overdue runs without a tick, and so without a scheduled time. */
+  readonly purpose: 'tick' | 'retry' | 'overdue';
+  /** Determines the period, regardless of the current time. No other run is started then. */
   readonly at?: Date | undefined;
   readonly scheduledAt?: Date | undefined;
-  /** When this host received a tick that is now retried. */
+  /** When this host received the tick. */
   readonly receivedAt?: HostTime | undefined;
-  /** `'overdue'`: no tick caused the request, so it has no scheduled time. */
-  readonly purpose?: 'tick' | 'retry' | 'overdue' | undefined;
 }
 
 /** A job's rows and the database's time, as one read before the lock has found them. */
@@ -45,7 +46,7 @@ const MOST_READS = 3;
  * @throws InvalidLockConfigurationError if a key function throws or returns an invalid key, and for an instant that
  *   cannot be stored
  */
-export async function readSnapshot(context: StoreContext, request: SnapshotRequest): Promise<LedgerSnapshot> {
+export async function readSnapshot(context: StoreContext, request: PeriodRequest): Promise<LedgerSnapshot> {
   const { policy, scope, at } = request;
   checkInstant(at, `at of job '${policy.job}'`);
   checkInstant(request.scheduledAt, `scheduledAt of job '${policy.job}'`);
@@ -92,7 +93,7 @@ export async function readSnapshot(context: StoreContext, request: SnapshotReque
  * deadline may be as short. A tick without a scheduled time was scheduled for now.
  */
 function databaseTimeOfTick(
-  request: SnapshotRequest,
+  request: PeriodRequest,
   { scheduledAt, skewMs, now }: Pick<InstantRequest, 'scheduledAt' | 'skewMs' | 'now'>,
 ): Date | undefined {
   if (request.purpose === 'overdue') return undefined;
@@ -136,7 +137,7 @@ export interface MissedPeriods extends Pick<CatchUpPlan, 'run' | 'missed'> {
 /** Finds the missed periods of a job, as its calendar answers now. */
 export async function findMissedPeriods(
   context: StoreContext,
-  { policy, scope }: Pick<SnapshotRequest, 'policy' | 'scope'>,
+  { policy, scope }: Pick<PeriodRequest, 'policy' | 'scope'>,
   { recorded }: LedgerSnapshot,
 ): Promise<MissedPeriods> {
   const { catchUp, limit, windowMs } = policy.catchUp;

@@ -1,53 +1,47 @@
 /**
  * tick/: the flow of every call of a once-per job: peek, lock, claim, run, record.
  *
- * 1. `ledger-snapshot.ts` reads the job's rows and the database's clock without a lock, and finds the period.
- * 2. `plan-tick.ts` decides what there is to do. Most calls end there, because the period has been completed.
- * 3. `plan-runner.ts` carries out the plan while the lock is held, one period after the other.
- * 4. `run-claimer.ts` claims one period and runs it. A claim inserts the run's row or changes it: `claim-run.ts`,
- *    `decide-claim.ts`.
- * 5. `run-attempt.ts` calls the handler, which sees its run through `run-context.ts`. It records the outcome before
+ * 1. `tick.ts` is the call itself, which each step adds its findings to.
+ * 2. `ledger-snapshot.ts` reads the job's rows and the database's clock without a lock, and finds the period.
+ * 3. `plan-tick.ts` decides what there is to do. Most calls end there, because the period has been completed.
+ * 4. This file carries out the plan while the lock is held, one period after the other.
+ * 5. `claim-run.ts` claims one period and runs it. A claim inserts the run's row, or changes it as `decide-claim.ts`
+ *    decides.
+ * 6. `run-attempt.ts` calls the handler, which sees its run through `run-context.ts`. It records the outcome before
  *    the caller gets it: `record-outcome.ts`, `decide-outcome.ts`.
  *
  * The `decide-…` and `plan-…` functions are pure. The other files send the statements and set the timers.
  */
 import {
   LockStorageError,
+  type HeldLock,
   type Lock,
+  type LockedTask,
   type LockingTaskExecutor,
   type LockProvider,
-  type RunIdentity,
   type TaskResult,
 } from '../../core';
-import { lockEventOf } from '../../core/execution/events';
-import { liveLocks } from '../../core/execution/run-registry';
-import { PlanRunner } from './plan-runner';
+import { isAborted, liveLocks } from '../../core/execution/run-registry';
+import type { Period } from '../periods/period';
+import { periodOfRun } from '../periods/period-of-key';
 import { identityOf } from '../run';
-import type { LedgerContext } from '../store-statements';
+import { limitOf, type LedgerContext } from '../store-statements';
+import { RunClaimer } from './claim-run';
 import { readSnapshot, type LedgerSnapshot } from './ledger-snapshot';
-import {
-  findCaughtUpPeriod,
-  hasWork,
-  newTickReport,
-  planTick,
-  type OncePerRequest,
-  type TickReport,
-  type TickPlan,
-} from './plan-tick';
+import { findCaughtUpPeriod, hasWork, planTick, type TickPlan } from './plan-tick';
 import { currentContext } from './run-context';
-import { RunClaimer } from './run-claimer';
+import type { Tick, TickRequest } from './tick';
 
 /** Carries out every call of a once-per job: peek, lock, claim, run, record. */
 export class OncePerExecutor {
-  readonly #planRunner: PlanRunner;
+  readonly #claimer: RunClaimer;
 
   constructor(
     private readonly context: LedgerContext,
     private readonly executor: LockingTaskExecutor,
     lockProvider: LockProvider,
   ) {
-    const { runs } = executor;
-    this.#planRunner = new PlanRunner(context, new RunClaimer(context, lockProvider), () => runs.closing);
+    this.#claimer = new RunClaimer(context, lockProvider);
   }
 
   /**
@@ -59,41 +53,44 @@ export class OncePerExecutor {
    * @throws ClaimLostError if another instance has taken the run over
    * @throws the task's own error, unchanged
    */
-  async run<T>(request: OncePerRequest<T>, report: TickReport = newTickReport()): Promise<TaskResult<T>> {
-    const inner = this.#runInsideItself(request, report);
+  async run<T>(tick: Tick<T>): Promise<TaskResult<T>> {
+    const { request, details } = tick;
+    const inner = this.#runInsideItself(tick);
     if (inner !== undefined) {
-      report.isRecorded = true; // The run that contains this call has a row.
+      tick.isRecorded = true; // The run that contains this call has a row.
       return await inner;
     }
-    report.isFinal = true; // A tick that is skipped here is not retried.
+    tick.isFinal = true; // A tick that is skipped here is not retried.
     const skipped = request.skip?.();
     if (skipped !== undefined) return skipped;
-    report.isFinal = false;
-    const snapshot = await this.#readSnapshot(request, report);
-    report.isRecorded = snapshot.run !== undefined;
-    report.tick.run = runOf(request, snapshot);
-    const plan = await planTick(this.context, request, snapshot);
-    this.#reportFindings(request, snapshot, plan);
-    report.isFinal = plan.own.kind === 'expired';
-    report.caughtUpPeriod = findCaughtUpPeriod(request, snapshot, plan);
-    report.overdue += overdueCount(plan);
-    if (!hasWork(plan)) return { executed: false, reason: reasonOf(plan) };
+    tick.isFinal = false;
+    const snapshot = (tick.snapshot = await this.#readSnapshot(tick));
+    tick.isRecorded = snapshot.run !== undefined;
+    details.run = tick.runOf(snapshot.period);
+    const plan = (tick.plan = await planTick(this.context, request, snapshot));
+    this.#reportFindings(tick);
+    tick.isFinal = plan.own.kind === 'expired';
+    tick.caughtUpPeriod = findCaughtUpPeriod(request, snapshot, plan);
+    tick.overdue = overdueCount(plan);
+    const refused = {
+      executed: false,
+      reason: plan.own.kind === 'refused' ? plan.own.reason : 'not-due',
+    } as const;
+    if (!hasWork(plan)) return refused;
     const { lock, scheduledAt } = request;
     const willRetry = request.willRetry && plan.own.kind === 'run' && plan.own.isNew;
-    const result = await this.executor.holding(
-      lock,
-      (held) => this.#planRunner.run({ held, request, snapshot, plan, report }),
-      { scheduledAt, willRetry },
-    );
+    const work = (held: HeldLock): Promise<TaskResult<T>> => {
+      tick.held = held;
+      return this.#runPlan(tick);
+    };
+    const result = await this.executor.holding(lock, work, { scheduledAt, willRetry });
     // The lock may be held elsewhere, but the snapshot had shown the reason before.
-    return plan.own.kind === 'refused' ? { executed: false, reason: plan.own.reason } : result;
+    return plan.own.kind === 'refused' ? refused : result;
   }
 
   /** Once its lease has expired, a run can contain no calls: the call is a new one. */
-  #runInsideItself<T>(
-    { policy, scope, at, task }: OncePerRequest<T>,
-    { tick }: TickReport,
-  ): Promise<TaskResult<T>> | undefined {
+  #runInsideItself<T>({ request, details }: Tick<T>): Promise<TaskResult<T>> | undefined {
+    const { policy, scope, at, task } = request;
     const run = currentContext();
     if (run === undefined || run.isSettled) return undefined;
     if (run.ledger?.store !== this.context.store || run.job !== policy.job || run.scope !== scope)
@@ -102,59 +99,169 @@ export class OncePerExecutor {
     const { clock } = this.context;
     const timed = async (lock: Lock): Promise<TaskResult<T>> => {
       const beganMs = clock.monotonicMs();
-      tick.run = identityOf(run);
+      details.run = identityOf(run);
       try {
         return { executed: true, value: await task(lock) };
       } finally {
-        tick.durationMs = clock.monotonicMs() - beganMs;
+        details.durationMs = clock.monotonicMs() - beganMs;
       }
     };
     for (const lock of liveLocks()) if (run.isUnder(lock)) return lock.nest(() => timed(lock));
     return undefined;
   }
 
-  async #readSnapshot<T>(request: OncePerRequest<T>, report: TickReport): Promise<LedgerSnapshot> {
+  async #readSnapshot<T>(tick: Tick<T>): Promise<LedgerSnapshot> {
     try {
-      return await readSnapshot(this.context, request);
+      return await readSnapshot(this.context, tick.request);
     } catch (error) {
-      const { lock, scheduledAt } = request;
-      report.isFinal = !(error instanceof LockStorageError);
-      const willRetry = request.willRetry && !report.isFinal;
-      this.context.events.emit('lock:failed', { ...lockEventOf(lock, scheduledAt), willRetry, error });
+      tick.isFinal = !(error instanceof LockStorageError);
+      const willRetry = tick.request.willRetry && !tick.isFinal;
+      this.context.events.emit('lock:failed', { ...tick.event, willRetry, error });
       throw error;
     }
   }
 
   /** Emits the findings of the snapshot and the plan. */
-  #reportFindings<T>(request: OncePerRequest<T>, snapshot: LedgerSnapshot, plan: TickPlan): void {
-    const { policy, lock, scheduledAt } = request;
+  #reportFindings<T>(tick: Tick<T>): void {
+    const { request, snapshot, plan, details } = tick;
+    const { job } = request.policy;
     const { events } = this.context;
     for (const message of snapshot.warnings) events.emit('guard:warning', { message });
     for (const { failed, cause } of plan.failures) {
-      const message = `Some runs of job '${policy.job}' may start late: ${failed}. cronlatch tries again later.`;
+      const message = `Some runs of job '${job}' may start late: ${failed}. cronlatch tries again later.`;
       events.emit('guard:warning', { message, ...(cause === undefined ? {} : { error: cause }) });
     }
     if (plan.own.kind === 'expired') {
-      const message = `A tick of job '${policy.job}' could not run before its period ${snapshot.period.key} ended, so the period is missed.`;
+      const message = `A tick of job '${job}' could not run before its period ${snapshot.period.key} ended, so the period is missed.`;
       events.emit('guard:warning', { message });
     }
-    if (plan.own.kind !== 'refused') return;
-    const run = runOf(request, snapshot);
-    events.emit('run:skipped', { ...lockEventOf(lock, scheduledAt), run, reason: plan.own.reason });
+    if (plan.own.kind === 'refused')
+      events.emit('run:skipped', { ...tick.event, run: details.run, reason: plan.own.reason });
   }
-}
 
-function runOf<T>({ policy, scope }: OncePerRequest<T>, { run, period }: LedgerSnapshot): RunIdentity {
-  const { generation = 0, attempt = 0 } = run ?? {};
-  return { job: policy.job, scope, periodKey: period.key, generation, attempt };
-}
+  /**
+   * Carries out the plan under one lease: the tick's own period first, then the others, the earliest first.
+   *
+   * @returns the result of the tick's own period. Events report the other periods, and a failure of one does not stop
+   *   the rest.
+   */
+  async #runPlan<T>(tick: Tick<T>): Promise<TaskResult<T>> {
+    let failure: { error: unknown } | undefined;
+    let result: TaskResult<T> = { executed: false, reason: 'not-due' };
+    const beganMs = this.context.clock.monotonicMs();
+    try {
+      result = await this.#runOwnPeriod(tick);
+    } catch (error) {
+      failure = { error };
+      // The store did not even answer the claim, so further statements would fail, too.
+      if (!tick.isRecorded) throw error;
+    }
+    await this.#runOtherPeriods(tick, this.context.clock.monotonicMs() - beganMs);
+    if (failure !== undefined) throw failure.error;
+    return result;
+  }
 
-function reasonOf({ own }: TickPlan): 'not-due' | (TickPlan['own'] & { kind: 'refused' })['reason'] {
-  return own.kind === 'refused' ? own.reason : 'not-due';
+  async #runOwnPeriod<T>(tick: Tick<T>): Promise<TaskResult<T>> {
+    const { request, snapshot, plan } = tick;
+    const { own } = plan;
+    const { period } = snapshot;
+    switch (own.kind) {
+      case 'refused':
+        return { executed: false, reason: own.reason };
+      case 'expired':
+      case 'none':
+        return { executed: false, reason: 'not-due' };
+      case 'skip':
+        await this.#claimer.runStep(tick, () => this.#insertSkipped(request, period, own.reason));
+        tick.isRecorded = true;
+        return this.#claimer.reportSkip(tick, period, own.reason);
+      case 'run': {
+        const { task, policy } = request;
+        const { timeZone } = policy.period;
+        return await this.#claimer.claimAndRun(tick, {
+          period,
+          timeZone,
+          isNew: own.isNew,
+          isOwn: true,
+          task,
+        });
+      }
+    }
+  }
+
+  async #runOtherPeriods<T>(tick: Tick<T>, ownMs: number): Promise<void> {
+    const { request, plan } = tick;
+    const { policy, scope, taskOf } = request;
+    const { timeZone } = policy.period;
+    // Missed periods are recorded first. If the process died in between, a missed period would otherwise look like
+    // the next one to catch up with.
+    const isRecorded = await this.#recordMissed(request, plan.missed);
+    const catchUp = isRecorded ? plan.catchUp : [];
+    const planned = [
+      ...plan.overdue.map((run) => ({
+        period: periodOfRun(run, policy.period),
+        timeZone: run.timeZone,
+        isNew: false,
+      })),
+      ...catchUp.map((period) => ({ period, timeZone, isNew: true })),
+    ].sort((a, b) => startMs(a.period) - startMs(b.period));
+    let longestMs = ownMs;
+    for (const each of planned) {
+      if (!this.#leaseSuffices(tick, longestMs)) return;
+      const run = { job: policy.job, scope, periodKey: each.period.key };
+      const task: LockedTask<unknown> = (lock) => taskOf(run)(lock);
+      const beganMs = this.context.clock.monotonicMs();
+      const startedBefore = tick.started;
+      try {
+        await this.#claimer.claimAndRun(tick, { ...each, task, isOwn: false });
+      } catch {
+        // An event has reported the error. If the store did not even answer the claim, further statements would fail,
+        // too.
+        if (tick.started === startedBefore) return;
+      }
+      longestMs = Math.max(longestMs, this.context.clock.monotonicMs() - beganMs);
+    }
+  }
+
+  /** A lease with `keepAlive` suffices while it is live. Any other must last longer than the longest run so far. */
+  #leaseSuffices<T>({ held, request }: Tick<T>, longestMs: number): boolean {
+    if (this.executor.runs.closing || isAborted(held.lock)) return false;
+    const { keepAlive = false } = request.lock;
+    return held.lock.remainingMs() > (keepAlive === false ? longestMs : 0);
+  }
+
+  /** A duplicate is ignored, because another instance has already decided. */
+  async #insertSkipped<T>(
+    { policy, scope }: TickRequest<T>,
+    { key: periodKey, start: periodStart, end: periodEnd }: Period,
+    reason: string,
+  ): Promise<void> {
+    const { timeZone } = policy.period;
+    const run = { job: policy.job, scope, periodKey, periodStart, periodEnd, timeZone };
+    await this.context.store.insert({ ...run, state: 'skipped', reason }, limitOf(this.context));
+  }
+
+  /** @returns `false` if the store fails. Nothing is caught up before the missed periods are recorded. */
+  async #recordMissed<T>(request: TickRequest<T>, periods: readonly Period[]): Promise<boolean> {
+    for (const period of periods) {
+      try {
+        await this.#insertSkipped(request, period, 'missed');
+      } catch (error) {
+        const message = `Could not record that job '${request.policy.job}' missed ${period.key}. cronlatch retries.`;
+        this.context.events.emit('guard:warning', { message, error });
+        return false;
+      }
+    }
+    return true;
+  }
 }
 
 /** A running run is overdue only if its holder has crashed, which only the holder of the lock can detect. */
 function overdueCount({ own, overdue, catchUp }: TickPlan): number {
   const due = overdue.filter(({ state }) => state !== 'running').length;
   return due + catchUp.length + (own.kind === 'run' ? 1 : 0);
+}
+
+function startMs({ start }: Period): number {
+  return start?.getTime() ?? 0;
 }

@@ -1,53 +1,10 @@
-import type { LockedTask, SkipReason, TaskResult, TickDetails } from '../../core';
-import type { CompiledLock } from '../../core/lock-configuration';
+import type { SkipReason } from '../../core';
 import type { LedgerContext } from '../store-statements';
 import { askCalendar, type CalendarFailure } from '../periods/calendar';
 import { periodAt, type CalendarPeriod } from '../periods/period';
 import { earliestTickOf, isPastStartDeadline, type JobPolicy } from '../policy/job-policy';
-import { isOverdue, type RunKey, type RunSummary } from '../run';
-import { findMissedPeriods, type HostTime, type LedgerSnapshot } from './ledger-snapshot';
-
-/** One call of a once-per job. */
-export interface OncePerRequest<T> {
-  readonly policy: JobPolicy;
-  readonly scope: string;
-  readonly lock: CompiledLock;
-  readonly task: LockedTask<T>;
-  /** Returns the task of a run that is not the tick's own. */
-  readonly taskOf: (run: RunKey) => LockedTask<unknown>;
-  /** `'tick'`; `'retry'` for a retried tick; `'overdue'` for overdue runs without a tick. */
-  readonly purpose: 'tick' | 'retry' | 'overdue';
-  /** Determines the period, regardless of the current time. No other run is started then. */
-  readonly at?: Date | undefined;
-  readonly scheduledAt?: Date | undefined;
-  /** When this host received the tick. */
-  readonly receivedAt?: HostTime | undefined;
-  /** Called for a tick that is not part of a run. Returns a result if the tick is skipped without a look at the ledger. */
-  readonly skip?: (() => TaskResult<never> | undefined) | undefined;
-  /** Whether the guard retries the tick if no run of its period is recorded. */
-  readonly willRetry: boolean;
-}
-
-/** The part of a request that its plan depends on. */
-type PlanRequest = Pick<OncePerRequest<unknown>, 'policy' | 'scope' | 'purpose' | 'at'>;
-
-/** The progress of a request, updated as it proceeds. */
-export interface TickReport {
-  /** The tick's own period has a row. */
-  isRecorded: boolean;
-  /** The tick is not retried, because its period has ended or cannot be determined. */
-  isFinal: boolean;
-  /** The database's current period, if nothing before it is left to catch up with. */
-  caughtUpPeriod: string | undefined;
-  started: number;
-  /** The number of runs that should have been started. */
-  overdue: number;
-  readonly tick: TickDetails;
-}
-
-export function newTickReport(tick: TickDetails = {}): TickReport {
-  return { isRecorded: false, isFinal: false, caughtUpPeriod: undefined, started: 0, overdue: 0, tick };
-}
+import { isOverdue, type RunSummary } from '../run';
+import { findMissedPeriods, type LedgerSnapshot, type PeriodRequest } from './ledger-snapshot';
 
 /** The plan of a tick for its own period. */
 type OwnPlan =
@@ -82,7 +39,7 @@ export function hasWork({ own, overdue, catchUp, missed }: TickPlan): boolean {
 
 /** The key of the current period, if the plan has checked that no earlier one is missed. */
 export function findCaughtUpPeriod(
-  { policy, at }: PlanRequest,
+  { policy, at }: PeriodRequest,
   { now }: LedgerSnapshot,
   { catchUp, missed, failures }: TickPlan,
 ): string | undefined {
@@ -94,7 +51,7 @@ export function findCaughtUpPeriod(
 /** Plans a tick from its snapshot, before the lock. Does not reject if the calendar fails. */
 export async function planTick(
   context: LedgerContext,
-  request: PlanRequest,
+  request: PeriodRequest,
   snapshot: LedgerSnapshot,
 ): Promise<TickPlan> {
   const { at } = request;
@@ -119,7 +76,7 @@ export async function planTick(
 }
 
 /** @returns `undefined` if the run is a new one, which the calendar decides about */
-function planRecorded({ policy, purpose }: PlanRequest, snapshot: LedgerSnapshot): OwnPlan | undefined {
+function planRecorded({ policy, purpose }: PeriodRequest, snapshot: LedgerSnapshot): OwnPlan | undefined {
   if (purpose === 'overdue') return { kind: 'none' };
   const { now, instant, run } = snapshot;
   if (run !== undefined) {
@@ -132,7 +89,7 @@ function planRecorded({ policy, purpose }: PlanRequest, snapshot: LedgerSnapshot
 
 async function planNew(
   context: LedgerContext,
-  { policy }: PlanRequest,
+  { policy }: PeriodRequest,
   snapshot: LedgerSnapshot,
 ): Promise<OwnPlanned> {
   const { now, period } = snapshot;
