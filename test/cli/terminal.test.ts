@@ -21,7 +21,7 @@ testOperated('on a terminal, a change asks first', async ({ call, runDaysAgo }) 
   );
   const yes = await call(args, { input: 'y\n', hook: 'interactive.cjs' });
   assert.equal(yes.status, 0);
-  assert.match(yes.stdout, /\nGo on\? \[y\/N\] Now it is due since /);
+  assert.match(yes.stdout, /\nGo on\? \[y\/N\] Recorded\. It is due since /);
 });
 
 testOperated('on a narrow terminal, a table becomes a list', async ({ call, runDaysAgo }) => {

@@ -8,7 +8,7 @@ import { ConflictError, orConflict } from '../failure';
 import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-command';
 import { KnownJobs } from '../known-jobs';
 import type { ChangeOptions, Options } from '../options';
-import { commandText, print, printJson, printTable, quoted, shown } from '../terminal';
+import { commandText, print, printJson, printTable, quoted, shown, styled } from '../terminal';
 
 type Outcome = 'completed' | 'failed' | 'pending';
 type HistoryOptions = Options & { readonly limit: number; readonly period?: string };
@@ -78,7 +78,7 @@ function changeRun<Own extends object>(
     await orConflict(change(jobs.ledger, name, options));
     const run = await jobs.ledger.get(name);
     if (json) printJson(verb, { run, before, actor, reason });
-    else print(`Now it ${describeState(run)}.`);
+    else print(`Recorded. It ${describeState(run)}.`);
   });
 }
 
@@ -110,8 +110,9 @@ async function showRun({ ledger }: KnownJobs, name: RunName, json = false): Prom
     throw new ConflictError(`Job '${job}' has no run for '${periodKey}'. cronlatch history lists its runs.`);
   const events = await ledger.history(name);
   if (json) return printJson('history', { job, run, events });
-  print(`${shown(job)} ${shown(periodKey)} ${describeState(run)}`);
-  if (run.claimedBy !== undefined) print(`last attempt by ${shown(run.claimedBy)}`);
+  const sentence = styled(STYLES[run.state], stateOfRun(run).sentence);
+  print(`${shown(job)} ${shown(periodKey)} ${sentence}`);
+  if (run.claimedBy !== undefined) print(`attempt ${run.attempt}, by ${shown(run.claimedBy)}`);
   if (run.error !== undefined) print(run.error.split('\n').map(shown).join('\n'));
   if (run.result !== undefined) print(`result: ${shown(run.result)}`);
   printTable(events.map(rowOf));
