@@ -29,12 +29,11 @@ export function warnOfSkippedDates(
   jobs: readonly { readonly place: string; readonly schedules: readonly CronSchedule[] }[],
   now: Date = new Date(),
 ): void {
-  const gapsIn = gapsFrom(now);
   for (const { place, schedules } of jobs) {
     for (const schedule of schedules) {
       const timeZone = zoneOf(schedule);
-      const dates = skippedDates(schedule, gapsIn).filter((date) =>
-        schedules.every((other) => !isDueOn(other, date) || skippedDates(other, gapsIn).includes(date)),
+      const dates = skippedDates(schedule, now).filter((date) =>
+        schedules.every((other) => !isDueOn(other, date) || skippedDates(other, now).includes(date)),
       );
       if (dates.length === 0) continue;
       integration.warn(
@@ -44,21 +43,10 @@ export function warnOfSkippedDates(
   }
 }
 
-type GapsIn = (timeZone: string) => readonly ClockGap[];
-
-/** Computes the gaps of each zone once, however many jobs use it. */
-function gapsFrom(now: Date): GapsIn {
-  const byZone = new Map<string, readonly ClockGap[]>();
-  return (timeZone) => {
-    const gaps = byZone.get(timeZone) ?? gapsWithinAYear(timeZone, now);
-    byZone.set(timeZone, gaps);
-    return gaps;
-  };
-}
-
 /** The dates that the expression matches and on which the clocks skip all of its times. */
-function skippedDates(schedule: CronSchedule, gapsIn: GapsIn): string[] {
-  return datesInGaps(gapsIn(zoneOf(schedule)), timesOf(schedule)).filter((date) => isDueOn(schedule, date));
+function skippedDates(schedule: CronSchedule, now: Date): string[] {
+  const gaps = gapsWithinAYear(zoneOf(schedule), now);
+  return datesInGaps(gaps, timesOf(schedule)).filter((date) => isDueOn(schedule, date));
 }
 
 function zoneOf({ timeZone }: CronSchedule): string {
