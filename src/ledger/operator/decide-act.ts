@@ -82,16 +82,9 @@ export function decideSkip(found: FoundRun | undefined, act: OperatorAct): Decis
   }));
 }
 
-interface Change {
-  readonly act: OperatorAct;
-  readonly by: Actor;
-  readonly to: RunState;
-  readonly kind: RunEventKind;
-}
-
 function change(
   found: FoundRun | undefined,
-  { act, by, to, kind }: Change,
+  { act, by, to, kind }: { act: OperatorAct; by: Actor; to: RunState; kind: RunEventKind },
   set: (run: Run, now: Date) => Partial<Run>,
 ): Decision<ActVerdict> {
   const from = found?.run.state ?? 'absent';

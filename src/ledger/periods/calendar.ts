@@ -62,23 +62,18 @@ export interface CalendarFailure {
   readonly cause?: unknown;
 }
 
-export interface AskCalendarOptions {
-  readonly clock: Clock;
-  readonly limitMs?: number;
-}
-
 const LIMIT_MS = 5000;
 
 /** Never rejects. An answer that comes after the limit is ignored. */
 export async function askCalendar(
   calendar: BusinessCalendar,
   date: string,
-  { clock, limitMs = LIMIT_MS }: AskCalendarOptions,
+  { clock }: { readonly clock: Clock },
 ): Promise<CalendarAnswer> {
   try {
-    const answer = await withinLimit(clock, answerOf(calendar, date), limitMs);
+    const answer = await withinLimit(clock, answerOf(calendar, date), LIMIT_MS);
     if (answer === 'time-out')
-      return { failed: `the calendar did not answer for ${date} within ${limitMs} ms` };
+      return { failed: `the calendar did not answer for ${date} within ${LIMIT_MS} ms` };
     if (answer.value === true) return 'business-day';
     if (answer.value === false) return 'holiday';
     return {

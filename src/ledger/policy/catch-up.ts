@@ -1,5 +1,5 @@
 import { parsePositiveDuration, type Duration } from '../../core/duration';
-import type { CalendarAnswer } from '../periods/calendar';
+import type { CalendarAnswer, CalendarFailure } from '../periods/calendar';
 import {
   periodAt,
   periodsBetween,
@@ -101,6 +101,8 @@ export interface CatchUpPlan {
   readonly run: readonly CalendarPeriod[];
   /** To be recorded as `skipped(missed)`. */
   readonly missed: readonly CalendarPeriod[];
+  /** Why some periods cannot be decided yet: the calendar failed, or the store did. */
+  readonly undecided: readonly CalendarFailure[];
 }
 
 /**
@@ -120,7 +122,9 @@ export function planCatchUp(
   // The calendar has failed for one of them. If that is a holiday, an older period takes its place, so none is missed
   // yet.
   const isUndecided = run.length < chosen.length;
-  return { run, missed: isUndecided ? [] : businessDaysOf(others) };
+  const missed = isUndecided ? [] : businessDaysOf(others);
+  const undecided = periods.map(({ answer }) => answer).filter((answer) => typeof answer === 'object');
+  return { run, missed, undecided };
 }
 
 function businessDaysOf(periods: readonly CheckedPeriod[]): CalendarPeriod[] {

@@ -75,14 +75,14 @@ export interface FailedAttempt {
 }
 
 /**
- * `'fatal'`: the job threw a `FatalJobError`. `'exhausted'`: it was the last attempt. `'until'`: the next attempt
- * would begin too late.
+ * Decides what follows from a failed attempt: a retry, or the reason why there is none. `'fatal'`: the job threw a
+ * `FatalJobError`. `'exhausted'`: it was the last attempt. `'until'`: the next attempt would begin too late. Pure: the
+ * caller writes the result to the row.
  */
-export type RetryPlan =
-  { readonly retryAt: Date } | { readonly finalReason: 'exhausted' | 'until' | 'fatal' };
-
-/** Decides what follows from a failed attempt. Pure: the caller writes the result to the row. */
-export function planRetry(failed: FailedAttempt): RetryPlan {
+export function planRetry(failed: FailedAttempt): {
+  readonly retryAt?: Date;
+  readonly finalReason?: 'exhausted' | 'until' | 'fatal';
+} {
   const { attempt, policy, error, now } = failed;
   if (error instanceof FatalJobError) return { finalReason: 'fatal' };
   if (attempt >= policy.maxAttempts) return { finalReason: 'exhausted' };

@@ -37,8 +37,6 @@ export type ClaimVerdict =
   /** `lost` is the attempt whose holder has crashed, if this decision has found that out. */
   | { readonly kind: 'refused'; readonly reason: ClaimRefusal; readonly lost?: Run | undefined };
 
-type Policy = Pick<JobPolicy, 'period' | 'retry' | 'onCrash' | 'startDeadlineMs'>;
-
 /**
  * Decides whether this holder of the lock may start this run now, and as which attempt. Pure: the store locks the
  * row, calls the function, and writes its decision.
@@ -46,7 +44,7 @@ type Policy = Pick<JobPolicy, 'period' | 'retry' | 'onCrash' | 'startDeadlineMs'
 export function decideClaim(
   found: FoundRun | undefined,
   holder: ClaimHolder,
-  policy: Policy,
+  policy: JobPolicy,
 ): Decision<ClaimVerdict> {
   if (found === undefined) return { value: { kind: 'absent' } };
   const { run } = found;
@@ -95,7 +93,7 @@ function isStale({ run, now }: FoundRun, { lockId, fencingToken }: ClaimHolder):
   return fencingToken < run.fencingToken && run.leaseUntil !== undefined && run.leaseUntil > now;
 }
 
-function startIfDue(found: FoundRun, holder: ClaimHolder, policy: Policy): Decision<ClaimVerdict> {
+function startIfDue(found: FoundRun, holder: ClaimHolder, policy: JobPolicy): Decision<ClaimVerdict> {
   const { run, now } = found;
   if (run.nextAttemptAt === undefined) return refuse('exhausted');
   if (run.nextAttemptAt > now) return refuse('not-due');
@@ -114,7 +112,7 @@ function startIfDue(found: FoundRun, holder: ClaimHolder, policy: Policy): Decis
   return { value: { kind: 'claimed', claim: claimOf(write) }, write };
 }
 
-function isTooLate({ run, now }: FoundRun, holder: ClaimHolder, policy: Policy): boolean {
+function isTooLate({ run, now }: FoundRun, holder: ClaimHolder, policy: JobPolicy): boolean {
   const { startDeadlineMs } = policy;
   if (startDeadlineMs === undefined) return false;
   const scheduledAt = holder.scheduledAt ?? assumedScheduledTime(run, policy);
@@ -125,14 +123,14 @@ function isTooLate({ run, now }: FoundRun, holder: ClaimHolder, policy: Policy):
  * The row does not contain the scheduled time. A row that was created while ticks of its period could come is that of a
  * tick. Any other row was backfilled, and no tick of its period can have been scheduled earlier than this.
  */
-function assumedScheduledTime(run: Run, { period }: Policy): Date | undefined {
+function assumedScheduledTime(run: Run, { period }: JobPolicy): Date | undefined {
   const { createdAt, periodStart: start, periodEnd: end } = run;
   if (typeof period.kind === 'function' || periodAt(createdAt, period).key === run.periodKey)
     return createdAt;
   return earliestTickOf({ start, end }, period);
 }
 
-function replaceLost(found: FoundRun, holder: ClaimHolder, policy: Policy): Decision<ClaimVerdict> {
+function replaceLost(found: FoundRun, holder: ClaimHolder, policy: JobPolicy): Decision<ClaimVerdict> {
   const { run, now } = found;
   const events = [lostEventOf(run)];
   if (policy.onCrash === 'hold') {
@@ -153,7 +151,7 @@ function replaceLost(found: FoundRun, holder: ClaimHolder, policy: Policy): Deci
   return { value: { kind: 'claimed', claim: claimOf(write), lost: run }, write, events };
 }
 
-function exhaustedReason({ run, now }: FoundRun, { retry }: Policy): 'exhausted' | 'until' | undefined {
+function exhaustedReason({ run, now }: FoundRun, { retry }: JobPolicy): 'exhausted' | 'until' | undefined {
   if (run.attempt >= retry.maxAttempts) return 'exhausted';
   if (run.attempt === 0 || run.firstStartedAt === undefined) return undefined;
   const { firstStartedAt, periodEnd } = run;

@@ -74,9 +74,8 @@ function decideWhileRunning(found: FoundRun, outcome: Outcome): Decision<Outcome
     case 'failed': {
       const { error, errorText, retry } = outcome;
       const { attempt, periodEnd, firstStartedAt = now } = run;
-      const plan = planRetry({ attempt, policy: retry, error, now, firstStartedAt, periodEnd });
-      const retryAt = 'retryAt' in plan ? plan.retryAt : undefined;
-      const reason = 'finalReason' in plan ? plan.finalReason : undefined;
+      const failed = { attempt, policy: retry, error, now, firstStartedAt, periodEnd };
+      const { retryAt, finalReason: reason } = planRetry(failed);
       return {
         value: { kind: 'recorded', retryAt },
         write: { ...endRun(found, 'failed'), reason, nextAttemptAt: retryAt, error: errorText },

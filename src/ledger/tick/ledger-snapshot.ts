@@ -76,7 +76,7 @@ export async function readSnapshot(context: StoreContext, request: PeriodRequest
       return {
         now,
         instant,
-        scheduledAt: databaseTimeOfTick(request, { scheduledAt, skewMs, now }),
+        scheduledAt: databaseTimeOfTick(request, scheduledAt, skewMs, now),
         period,
         run: peek.runs.find((run) => run.periodKey === period.key),
         overdue: overdueRuns(peek, period),
@@ -94,7 +94,9 @@ export async function readSnapshot(context: StoreContext, request: PeriodRequest
  */
 function databaseTimeOfTick(
   request: PeriodRequest,
-  { scheduledAt, skewMs, now }: Pick<InstantRequest, 'scheduledAt' | 'skewMs' | 'now'>,
+  scheduledAt: Date | undefined,
+  skewMs: number,
+  now: Date,
 ): Date | undefined {
   if (request.purpose === 'overdue') return undefined;
   if (request.scheduledAt === undefined && request.at !== undefined) return undefined;
@@ -127,19 +129,14 @@ function nearMissWarning(policy: JobPolicy, now: Date): string | undefined {
   return `Job '${policy.job}' was started at ${now.toISOString()} by the database's clock, just before its next period begins, so it counts for the current period. Pass scheduledAt, because a scheduler may fire a little early.`;
 }
 
-const NOTHING: MissedPeriods = { run: [], missed: [], undecided: [] };
-
-/** The periods to catch up with, and what failed on the way: a calendar, or the store. */
-export interface MissedPeriods extends Pick<CatchUpPlan, 'run' | 'missed'> {
-  readonly undecided: readonly CalendarFailure[];
-}
+const NOTHING: CatchUpPlan = { run: [], missed: [], undecided: [] };
 
 /** Finds the missed periods of a job, as its calendar answers now. */
 export async function findMissedPeriods(
   context: StoreContext,
   { policy, scope }: Pick<PeriodRequest, 'policy' | 'scope'>,
   { recorded }: LedgerSnapshot,
-): Promise<MissedPeriods> {
+): Promise<CatchUpPlan> {
   const { catchUp, limit, windowMs } = policy.catchUp;
   if (catchUp === 'none') return NOTHING;
   const periods = calendarPeriodsOf(policy);
@@ -155,24 +152,14 @@ export async function findMissedPeriods(
   const skipped = await findSkippedKeys(context, { job: policy.job, scope }).catch(lookupFailure);
   // A failure to read about other days does not delay today's run.
   if ('failed' in skipped) return { ...NOTHING, undecided: [skipped] };
-  const answers = possible.filter(({ period }) => !skipped.has(period.key));
-  const { run, missed } = planCatchUp({ catchUp, limit }, answers);
-  const undecided = answers.map(({ answer }) => answer).filter((answer) => typeof answer === 'object');
-  return { run, missed, undecided };
+  return planCatchUp(
+    { catchUp, limit },
+    possible.filter(({ period }) => !skipped.has(period.key)),
+  );
 }
 
 function lookupFailure(cause: unknown): CalendarFailure {
   return { failed: 'the periods that operators have skipped could not be read', cause };
-}
-
-export interface InstantRequest {
-  /** The scheduled time of the tick, by the host's clock. */
-  readonly scheduledAt: Date | undefined;
-  /** The database's current time. */
-  readonly now: Date;
-  /** The host's wall clock less the database's. */
-  readonly skewMs: number;
-  readonly maxSkewMs: number;
 }
 
 /** A moment on the two clocks of this host. The wall clock may have been wrong. */
@@ -201,10 +188,20 @@ function skewWhenReceived(receivedAt: HostTime, now: HostTime, nowSkewMs: number
  * Decides which instant determines the period of a tick: its scheduled time, however late the tick comes, unless the
  * clock that scheduled it was wrong.
  */
-export function decideInstant({ scheduledAt, now, skewMs, maxSkewMs }: InstantRequest): {
-  readonly instant: Date;
-  readonly warning?: string;
-} {
+export function decideInstant({
+  scheduledAt,
+  now,
+  skewMs,
+  maxSkewMs,
+}: {
+  /** The scheduled time of the tick, by the host's clock. */
+  readonly scheduledAt: Date | undefined;
+  /** The database's current time. */
+  readonly now: Date;
+  /** The host's wall clock less the database's. */
+  readonly skewMs: number;
+  readonly maxSkewMs: number;
+}): { readonly instant: Date; readonly warning?: string } {
   if (scheduledAt === undefined) return { instant: now };
   if (Math.abs(skewMs) <= maxSkewMs) return { instant: scheduledAt };
   const instant = new Date(scheduledAt.getTime() - skewMs);

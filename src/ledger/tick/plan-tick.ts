@@ -11,13 +11,12 @@ type OwnPlan =
   | { readonly kind: 'run'; readonly isNew: boolean }
   /** To be recorded as skipped. */
   | { readonly kind: 'skip'; readonly reason: 'calendar' | 'deadline' }
-  | { readonly kind: 'refused'; readonly reason: SkipReason }
+  /** `failure`: the calendar's, if it could not decide. */
+  | { readonly kind: 'refused'; readonly reason: SkipReason; readonly failure?: CalendarFailure }
   /** A retried tick whose period has ended. */
   | { readonly kind: 'expired' }
   /** Overdue runs without a tick. */
   | { readonly kind: 'none' };
-
-type OwnPlanned = OwnPlan & { readonly failure?: CalendarFailure };
 
 /** The plan of a tick, to be carried out under the lock. */
 export interface TickPlan {
@@ -54,24 +53,21 @@ export async function planTick(
   request: PeriodRequest,
   snapshot: LedgerSnapshot,
 ): Promise<TickPlan> {
-  const { at } = request;
-  const own: OwnPlanned = planRecorded(request, snapshot) ?? (await planNew(context, request, snapshot));
-  const failures = own.failure === undefined ? [] : [own.failure];
-  if (at !== undefined) return { own, overdue: [], catchUp: [], missed: [], failures };
-  const isOwnOverdue =
-    own.kind === 'none' && snapshot.run !== undefined && isOverdue(snapshot.run, snapshot.now);
-  const overdue =
-    isOwnOverdue && snapshot.run !== undefined ? [...snapshot.overdue, snapshot.run] : snapshot.overdue;
-  const { run, missed, undecided } = await findMissedPeriods(context, request, snapshot);
+  const { now, run } = snapshot;
+  const own = planRecorded(request, snapshot) ?? (await planNew(context, request, snapshot));
+  const failures = own.kind === 'refused' && own.failure !== undefined ? [own.failure] : [];
+  if (request.at !== undefined) return { own, overdue: [], catchUp: [], missed: [], failures };
+  const ownOverdue = own.kind === 'none' && run !== undefined && isOverdue(run, now) ? [run] : [];
+  const missedPeriods = await findMissedPeriods(context, request, snapshot);
   const { period: options, startDeadlineMs } = request.policy;
   const isLate = (period: CalendarPeriod): boolean =>
-    isPastStartDeadline(startDeadlineMs, { now: snapshot.now, scheduledAt: earliestTickOf(period, options) });
+    isPastStartDeadline(startDeadlineMs, { now, scheduledAt: earliestTickOf(period, options) });
   return {
     own,
-    overdue,
-    catchUp: run.filter((period) => !isLate(period)),
-    missed: [...missed, ...run.filter(isLate)],
-    failures: [...failures, ...undecided],
+    overdue: [...snapshot.overdue, ...ownOverdue],
+    catchUp: missedPeriods.run.filter((period) => !isLate(period)),
+    missed: [...missedPeriods.missed, ...missedPeriods.run.filter(isLate)],
+    failures: [...failures, ...missedPeriods.undecided],
   };
 }
 
@@ -91,7 +87,7 @@ async function planNew(
   context: LedgerContext,
   { policy }: PeriodRequest,
   snapshot: LedgerSnapshot,
-): Promise<OwnPlanned> {
+): Promise<OwnPlan> {
   const { now, period } = snapshot;
   const answer = await askCalendar(policy.calendar, period.businessDate, context);
   if (answer === 'holiday') return { kind: 'skip', reason: 'calendar' };

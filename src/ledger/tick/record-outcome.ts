@@ -108,9 +108,11 @@ export function serializeResult(
   run: RunKey,
   value: unknown,
 ): string | undefined {
-  const stored = storedResult(value);
-  if ('text' in stored) return stored.text;
-  const message = `The result of ${describeRun(run)} cannot be serialized as JSON, so it was not stored.`;
-  events.emit('guard:warning', { message, error: stored.cannot });
-  return undefined;
+  try {
+    return storedResult(value);
+  } catch (error) {
+    const message = `The result of ${describeRun(run)} cannot be serialized as JSON, so it was not stored.`;
+    events.emit('guard:warning', { message, error });
+    return undefined;
+  }
 }

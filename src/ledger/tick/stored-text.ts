@@ -4,16 +4,14 @@ const MARK = '… (cut)';
 /** The most causes to describe. Fewer than this fill the stored text many times over. */
 const MOST_DESCRIBED = 100;
 
-/** The stored text of a handler's result, or why it cannot be stored. */
-export type StoredResult = { readonly text: string | undefined } | { readonly cannot: unknown };
-
-export function storedResult(value: unknown): StoredResult {
-  try {
-    const text = JSON.stringify(value) as string | undefined;
-    return { text: text === undefined ? undefined : cut(text, MOST_RESULT_BYTES) };
-  } catch (error) {
-    return { cannot: error };
-  }
+/**
+ * The stored text of a handler's result. `undefined` if there is nothing to store.
+ *
+ * @throws the error of `JSON.stringify`, or of a `toJSON` method
+ */
+export function storedResult(value: unknown): string | undefined {
+  const text = JSON.stringify(value) as string | undefined;
+  return text === undefined ? undefined : cut(text, MOST_RESULT_BYTES);
 }
 
 /**

@@ -3,12 +3,11 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { ClaimLostError } from 'cronlatch';
 import type { Run } from 'cronlatch/provider';
+import { parseJobPolicy, type JobPolicy } from '#cronlatch/ledger/policy/job-policy';
 import { decideClaim } from '#cronlatch/ledger/tick/decide-claim';
 import { reasonOf, runningJob } from '../../support/guard-bench';
 import { dayJob, FIRST_DAY, SECOND_DAY } from '../../support/once-per-job';
 import { testLedger } from '../../support/test-ledger';
-
-type Policy = Parameters<typeof decideClaim>[2];
 
 const NOW_MS = Date.parse('2026-11-20T03:00:00Z');
 const MINUTE_MS = 60_000;
@@ -31,7 +30,7 @@ const runs: fc.Arbitrary<Run> = fc.record({
   ...{ result: fc.constant(undefined), error: fc.constant(undefined) },
 });
 
-const policies: fc.Arbitrary<Policy> = fc.record({
+const changes = fc.record({
   retry: fc.record({
     maxAttempts: fc.integer({ min: 1, max: 5 }),
     initialDelayMs: fc.nat(MINUTE_MS),
@@ -39,10 +38,11 @@ const policies: fc.Arbitrary<Policy> = fc.record({
     maxDelayMs: fc.constant(10 * MINUTE_MS),
     untilMs: fc.constantFrom(undefined, 'period-end' as const, 5 * MINUTE_MS),
   }),
-  onCrash: fc.constantFrom('retry', 'hold'),
-  period: fc.constant({ kind: 'day', timeZone: 'UTC' } as const),
+  onCrash: fc.constantFrom('retry' as const, 'hold' as const),
   startDeadlineMs: perhaps(fc.constantFrom(1, 60 * MINUTE_MS)),
 });
+const DAY_POLICY = parseJobPolicy({ period: 'day', timeZone: 'UTC' }, 'close-day');
+const policies: fc.Arbitrary<JobPolicy> = changes.map((changed) => ({ ...DAY_POLICY, ...changed }));
 
 function isDue({ state, nextAttemptAt }: Run): boolean {
   return state === 'running' || ((state === 'pending' || state === 'failed') && nextAttemptAt !== undefined);
@@ -51,7 +51,7 @@ function isDue({ state, nextAttemptAt }: Run): boolean {
 /**
  * Lets a holder take the lock and crash, again and again, until nothing is due. @returns the number of claims
  */
-function claimsUntilDone(start: Run, policy: Policy): number {
+function claimsUntilDone(start: Run, policy: JobPolicy): number {
   let run = start;
   for (let claims = 0; claims <= 20; claims += 1) {
     if (!isDue(run)) return claims;

@@ -29,8 +29,8 @@ function failed(options: RetryOptions, changes: Partial<FailedAttempt> = {}): Fa
 }
 
 const minutesUntilRetry = (options: RetryOptions, attempt: number): number | string => {
-  const plan = planRetry(failed(options, { attempt }));
-  return 'retryAt' in plan ? (plan.retryAt.getTime() - NOW.getTime()) / 60_000 : plan.finalReason;
+  const { retryAt, finalReason } = planRetry(failed(options, { attempt }));
+  return retryAt === undefined ? String(finalReason) : (retryAt.getTime() - NOW.getTime()) / 60_000;
 };
 
 void test('by default, a failed run is due again after one minute, then after two (L-26)', () => {
