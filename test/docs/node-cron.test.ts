@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { ScheduleDistributedOptions } from 'cronlatch/node-cron';
-import type { Cancellation } from '#cronlatch/ledger/slots/decide-slot';
+import type { Cancellation } from '#cronlatch/ledger/slots/slot';
 import { tableOf } from '../support/page';
 import { testCodeOn } from '../support/page-tests';
 

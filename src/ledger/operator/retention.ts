@@ -1,21 +1,15 @@
-import type { Duration, LockProvider } from '../../core';
+import { SchemaMismatchError, type Duration, type LockProvider } from '../../core';
 import { parsePositiveDuration } from '../../core/duration';
-import type { StoreContext } from '../store-statements';
-import { purgeRuns } from './purge-runs';
-import { LONGEST_KEPT_DAYS } from './run-ledger';
+import { hasRegister, limitOf, retryTransient, type StoreContext } from '../store-statements';
+
+/** The longest time for which a purge can keep runs: a century. */
+export const LONGEST_KEPT_DAYS = 36_500;
 
 /** Held by the instance that purges. If a job has this name too, the purge waits for the next day. */
 const PURGE_LOCK = { name: 'cronlatch-purge', lockAtMostFor: '1m', keepAlive: true } as const;
 /** Leaves a new instance time to register its jobs, whose catch-up windows a purge spares. */
 const FIRST_DELAY_MS = 600_000;
 const INTERVAL_MS = 86_400_000;
-
-export interface RetentionOptions {
-  readonly lockProvider: LockProvider;
-  /** The jobs of the guard. `isOnStandby` throws an InvalidLockConfigurationError if the function of `standby` fails. */
-  readonly jobs: { readonly longestWindowMs: number; readonly isOnStandby: boolean };
-  readonly warn: (message: string, error?: unknown) => void;
-}
 
 /** Purges old runs once a day, on one instance at a time. Its timer does not keep the process alive. */
 export class Retention {
@@ -28,7 +22,12 @@ export class Retention {
   constructor(
     private readonly context: StoreContext,
     retention: Duration,
-    private readonly options: RetentionOptions,
+    private readonly options: {
+      readonly lockProvider: LockProvider;
+      /** The jobs of the guard. `isOnStandby` throws an InvalidLockConfigurationError if the function of `standby` fails. */
+      readonly jobs: { readonly longestWindowMs: number; readonly isOnStandby: boolean };
+      readonly warn: (message: string, error?: unknown) => void;
+    },
   ) {
     this.#keptMs = parsePositiveDuration(retention, 'retention', LONGEST_KEPT_DAYS);
     this.#purgeIn(FIRST_DELAY_MS);
@@ -63,5 +62,50 @@ export class Retention {
     } finally {
       await lock.unlock();
     }
+  }
+}
+
+/** How many runs one transaction deletes: few enough that claims do not wait for it. */
+const PURGED_AT_ONCE = 1000;
+
+/**
+ * Purges step by step, and spares the catch-up windows of all registered jobs. Retries a step that failed because of
+ * another transaction or had no answer in time.
+ *
+ * @param keptMs the runs of this time are kept
+ * @param signal ends the purge after the transaction that it is in
+ * @returns how many runs were deleted, as far as the store has answered
+ */
+export async function purgeRuns(
+  context: StoreContext,
+  keptMs: number,
+  signal?: AbortSignal,
+): Promise<number> {
+  const olderThanMs = Math.max(keptMs, await longestRegisteredWindowMs(context));
+  let deleted = 0;
+  let from: unknown;
+  do {
+    const request = { olderThanMs, limit: PURGED_AT_ONCE, from };
+    const step = await retryTransient(
+      context,
+      (options) => context.store.purge(request, options),
+      (outcome) => outcome !== 'nothing-ran',
+    );
+    deleted += step.deleted;
+    from = step.next;
+  } while (from !== undefined && !signal?.aborted);
+  return deleted;
+}
+
+/** 0 without a register of jobs. */
+async function longestRegisteredWindowMs(context: StoreContext): Promise<number> {
+  const { store } = context;
+  if (!hasRegister(store)) return 0;
+  try {
+    const { jobs } = await store.jobs(limitOf(context));
+    return Math.max(0, ...jobs.map(({ declared }) => declared.catchUp?.windowMs ?? 0));
+  } catch (error) {
+    if (error instanceof SchemaMismatchError) return 0;
+    throw error;
   }
 }

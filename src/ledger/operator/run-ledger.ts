@@ -3,7 +3,7 @@
  *
  * Applications get a `RunLedger` as `guard.ledger`. It lists runs and gaps, and `explain.ts` describes what a tick
  * would do. `decide-act.ts` decides whether a run may be rerun, resolved or skipped. The run's history keeps every
- * such act with its actor and reason. `backfill.ts` adds runs of past periods, and `purge-runs.ts` deletes old runs.
+ * such act with its actor and reason. `backfill.ts` finds the gaps and adds runs of past periods, and `retention.ts` deletes old runs.
  */
 import { InvalidLockUseError } from '../../core';
 import { parseDuration, parsePositiveDuration, type Duration } from '../../core/duration';
@@ -22,9 +22,9 @@ import {
   type ActVerdict,
   type OperatorAct,
 } from './decide-act';
+import { findGaps } from './backfill';
 import { explain, type Explanation } from './explain';
-import { findGaps } from './find-gaps';
-import { purgeRuns } from './purge-runs';
+import { LONGEST_KEPT_DAYS, purgeRuns } from './retention';
 import { checkedScope, checkJob, checkQuery, runKeyOf, type RunName } from './run-name';
 
 export interface RunLedgerOptions {
@@ -37,8 +37,6 @@ export interface RunLedgerOptions {
 
 /** The default limit of a list. */
 const LISTED = 100;
-/** The longest time for which a purge can keep runs: a century. */
-export const LONGEST_KEPT_DAYS = 36_500;
 
 /** Inspects runs and changes them by hand. Every change is recorded with its actor and reason. */
 export class RunLedger {

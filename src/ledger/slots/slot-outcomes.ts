@@ -4,8 +4,15 @@ import { limitOf, retryUntilAnswered, type LedgerContext, type StoreContext } fr
 import type { Outcome } from '../tick/decide-outcome';
 import { claimLostError, serializeResult, recordOutcome } from '../tick/record-outcome';
 import { storedError } from '../tick/stored-text';
-import { decideExpired, decideCancellation, isExpired, type Cancellation } from './decide-slot';
-import { isSlot, slotRunEventOf, type OpenSlot } from './slot';
+import {
+  decideCancellation,
+  decideExpired,
+  isExpired,
+  isSlot,
+  slotRunEventOf,
+  type Cancellation,
+  type OpenSlot,
+} from './slot';
 
 /**
  * How long the recording of an outcome is retried while the store does not answer. A closed guard stops at once. If

@@ -13,8 +13,15 @@ import { checkStoredName } from '../../core/lock-name';
 import { identityOf, LONGEST_KEY } from '../run';
 import type { LedgerContext } from '../store-statements';
 import { claimSlot } from './claim-slot';
-import type { Cancellation } from './decide-slot';
-import { newSlotClaim, slotEventOf, slotKeyOf, slotRunEventOf, type OpenSlot, type Slot } from './slot';
+import {
+  newSlotClaim,
+  slotEventOf,
+  slotKeyOf,
+  slotRunEventOf,
+  type Cancellation,
+  type OpenSlot,
+  type Slot,
+} from './slot';
 import { interruptExpiredSlots, SlotOutcomes, type SlotEnd } from './slot-outcomes';
 
 /** A forked node-cron task waits 5 s for an answer. */
@@ -24,14 +31,6 @@ const UNCONFIRMED: Cancellation = {
   reason: 'unconfirmed',
   error: `It did not start: the store did not confirm the claim within ${ANSWER_WITHIN_MS / 1000} s.`,
 };
-
-/** What slots need to know of their guard. */
-interface GuardOfSlots {
-  /** Whether a registered once-per job has this name. */
-  readonly isOncePerJob: (name: string) => boolean;
-  /** Throws an InvalidLockConfigurationError if the function of `standby` fails. */
-  readonly isOnStandby: () => boolean;
-}
 
 /** The slots of one guard: elects an instance for each, and records their outcomes. */
 export class SlotRuns {
@@ -43,7 +42,12 @@ export class SlotRuns {
   constructor(
     private readonly context: LedgerContext,
     private readonly runs: RunRegistry,
-    private readonly guard: GuardOfSlots,
+    private readonly guard: {
+      /** Whether a registered once-per job has this name. */
+      readonly isOncePerJob: (name: string) => boolean;
+      /** Throws an InvalidLockConfigurationError if the function of `standby` fails. */
+      readonly isOnStandby: () => boolean;
+    },
   ) {
     this.#outcomes = new SlotOutcomes(context);
   }

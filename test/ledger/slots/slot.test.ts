@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Run, RunState } from 'cronlatch/provider';
-import { decideExpired, decideCancellation, type Cancellation } from '#cronlatch/ledger/slots/decide-slot';
+import { decideExpired, decideCancellation, type Cancellation } from '#cronlatch/ledger/slots/slot';
 import { mayChange } from '#cronlatch/ledger/run-state';
 import { CLAIM } from '../../support/runs';
 
