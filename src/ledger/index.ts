@@ -49,7 +49,7 @@ export type {
   PeriodOptions,
 } from './periods/period';
 export { nextPeriod, periodAt, periodsBetween, previousPeriod } from './periods/period';
-export type { OncePerConfiguration, OncePerOptions } from './policy/once-per';
+export type { OncePerConfiguration, OncePerOptions } from './policy/job-policy';
 export type { RetryOptions } from './policy/retry';
 export type { Claim, Run, RunEvent, RunEventKind, RunKey, RunPeriod, RunSummary } from './run';
 export type { CurrentRun } from './tick/run-context';
