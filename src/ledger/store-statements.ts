@@ -13,16 +13,17 @@ import type { RunStore } from './run-store';
 
 const MOST_TRIES = 4;
 
-/** The context of every statement on runs. */
-export interface StoreContext {
+/** The context of all code that works on runs. */
+export interface LedgerContext {
   readonly store: RunStore;
   readonly clock: Clock;
+  readonly events: EventHub;
   /** Between 0 and 1. */
   readonly random: () => number;
   readonly statementTimeoutMs: number;
 }
 
-export function limitOf({ statementTimeoutMs }: StoreContext): StatementOptions {
+export function limitOf({ statementTimeoutMs }: LedgerContext): StatementOptions {
   return { timeoutMs: statementTimeoutMs };
 }
 
@@ -36,7 +37,7 @@ export function hasRegister(store: RunStore): store is RegisteringStore {
 }
 
 /** @throws InvalidLockUseError if the store has no register of jobs */
-export async function readRegister(context: StoreContext): Promise<JobRegister> {
+export async function readRegister(context: LedgerContext): Promise<JobRegister> {
   if (context.store.jobs !== undefined) return await context.store.jobs(limitOf(context));
   throw new InvalidLockUseError(
     'Cannot use the jobs: the run store of this guard has no register of jobs. Use a run store of cronlatch, or add registerJobs, jobs, updateJobs and forgetJob to yours.',
@@ -44,7 +45,7 @@ export async function readRegister(context: StoreContext): Promise<JobRegister> 
 }
 
 /** Waits before a failed statement is sent again. */
-export async function pauseAfter(context: StoreContext, attempt: number): Promise<void> {
+export async function pauseAfter(context: LedgerContext, attempt: number): Promise<void> {
   await pause(context.clock, statementRetryDelayMs(context, attempt));
 }
 
@@ -53,7 +54,7 @@ export async function pauseAfter(context: StoreContext, attempt: number): Promis
  * runs twice.
  */
 export async function retryTransient<T>(
-  context: StoreContext,
+  context: LedgerContext,
   statement: (options: StatementOptions) => Promise<T>,
   isTransient: (outcome: StorageOutcome) => boolean,
 ): Promise<T> {
@@ -75,7 +76,7 @@ export async function retryTransient<T>(
  * @param isAbandoned asked after a failure: if so, it is thrown, too
  */
 export async function retryUntilAnswered<T>(
-  context: StoreContext,
+  context: LedgerContext,
   giveUpAtMs: number,
   statement: (options: StatementOptions) => Promise<T>,
   isAbandoned: () => boolean = () => false,
@@ -89,9 +90,4 @@ export async function retryUntilAnswered<T>(
       await pauseAfter(context, attempt);
     }
   }
-}
-
-/** The context of all code that works on runs. */
-export interface LedgerContext extends StoreContext {
-  readonly events: EventHub;
 }

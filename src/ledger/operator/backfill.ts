@@ -5,7 +5,7 @@ import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
 import { periodAt, periodsBetween, type CalendarPeriod } from '../periods/period';
 import { periodsWithoutRun } from '../policy/catch-up';
 import { checkInstant } from '../run';
-import { limitOf, type StoreContext } from '../store-statements';
+import { limitOf, type LedgerContext } from '../store-statements';
 import { findSkippedKeys } from '../tick/ledger-snapshot';
 import { checkedScope } from './run-name';
 
@@ -32,7 +32,7 @@ export interface BackfillResult {
  * @throws CalendarError if the job's calendar fails; the runs added before then stay
  */
 export async function backfill(
-  context: StoreContext,
+  context: LedgerContext,
   policy: JobPolicy,
   { from, to, scope = '', force = false }: BackfillRange,
 ): Promise<BackfillResult> {
@@ -72,7 +72,7 @@ export async function backfill(
 
 /** The business days of a job without a run. The earliest comes first. */
 export async function findGaps(
-  context: StoreContext,
+  context: LedgerContext,
   policy: JobPolicy,
   { scope, from }: { readonly scope: string; readonly from: Date | undefined },
 ): Promise<readonly CalendarPeriod[]> {

@@ -1,6 +1,6 @@
 import { SchemaMismatchError, type Duration, type LockProvider } from '../../core';
 import { parsePositiveDuration } from '../../core/duration';
-import { hasRegister, limitOf, retryTransient, type StoreContext } from '../store-statements';
+import { hasRegister, limitOf, retryTransient, type LedgerContext } from '../store-statements';
 
 /** The longest time for which a purge can keep runs: a century. */
 export const LONGEST_KEPT_DAYS = 36_500;
@@ -20,7 +20,7 @@ export class Retention {
 
   /** @throws InvalidLockConfigurationError for an invalid duration */
   constructor(
-    private readonly context: StoreContext,
+    private readonly context: LedgerContext,
     retention: Duration,
     private readonly options: {
       readonly lockProvider: LockProvider;
@@ -77,7 +77,7 @@ const PURGED_AT_ONCE = 1000;
  * @returns how many runs were deleted, as far as the store has answered
  */
 export async function purgeRuns(
-  context: StoreContext,
+  context: LedgerContext,
   keptMs: number,
   signal?: AbortSignal,
 ): Promise<number> {
@@ -98,7 +98,7 @@ export async function purgeRuns(
 }
 
 /** 0 without a register of jobs. */
-async function longestRegisteredWindowMs(context: StoreContext): Promise<number> {
+async function longestRegisteredWindowMs(context: LedgerContext): Promise<number> {
   const { store } = context;
   if (!hasRegister(store)) return 0;
   try {

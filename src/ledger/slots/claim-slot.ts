@@ -1,17 +1,8 @@
 import { LockStorageError, SchemaMismatchError, type StatementOptions } from '../../core';
 import { pause, statementRetryDelayMs } from '../../core/clock';
 import { describeRun, type Claim } from '../run';
-import type { StoreContext } from '../store-statements';
+import type { LedgerContext } from '../store-statements';
 import { SLOT_LOCK_ID } from './slot';
-
-/** A request for the election of this instance for a slot. */
-export interface SlotRequest {
-  readonly claim: Claim;
-  /** After this time, a run without an outcome counts as lost. */
-  readonly leaseMs: number;
-  /** The answer comes within this time, even if the store hangs. */
-  readonly withinMs: number;
-}
 
 export type SlotResult =
   | { readonly kind: 'elected' }
@@ -20,16 +11,19 @@ export type SlotResult =
   /** `mayBeOurs`: a statement that would make the row ours was sent. It may have taken effect, or still do so. */
   | { readonly kind: 'unknown'; readonly error: unknown; readonly mayBeOurs: boolean };
 
+/** A forked node-cron task waits 5 s for an answer. */
+export const ANSWER_WITHIN_MS = 4000;
 /** With less time left, no further statement is sent. */
 const SHORTEST_MS = 50;
 
 /**
  * Inserts the row of a slot. The row stays, so that every later instance finds it. After a lost reply, the row itself
- * shows whether it is ours. Transient failures are retried until the time has passed.
+ * shows whether it is ours. Transient failures are retried. The answer comes within 4 s, even if the store hangs.
+ *
+ * @param leaseMs after this time, a run without an outcome counts as lost
  */
-export async function claimSlot(context: StoreContext, request: SlotRequest): Promise<SlotResult> {
-  const { claim, withinMs } = request;
-  const endsAtMs = context.clock.monotonicMs() + withinMs;
+export async function claimSlot(context: LedgerContext, claim: Claim, leaseMs: number): Promise<SlotResult> {
+  const endsAtMs = context.clock.monotonicMs() + ANSWER_WITHIN_MS;
   const remainingMs = (): number => endsAtMs - context.clock.monotonicMs();
   let mayBeOurs = false;
   let next: 'insert' | 'read' = 'insert';
@@ -44,7 +38,7 @@ export async function claimSlot(context: StoreContext, request: SlotRequest): Pr
         const holder = await readClaimedBy(context, claim, options);
         if (holder !== undefined) return { kind: holder === claim.claimedBy ? 'elected' : 'taken' };
         next = 'insert'; // The insert has not arrived. If it still does, it inserts this same claim.
-      } else if (await insertSlot(context, request, options)) return { kind: 'elected' };
+      } else if (await insertSlot(context, claim, leaseMs, options)) return { kind: 'elected' };
       else if (mayBeOurs) next = 'read';
       else return { kind: 'taken' };
     } catch (failure) {
@@ -61,8 +55,9 @@ export async function claimSlot(context: StoreContext, request: SlotRequest): Pr
 }
 
 async function insertSlot(
-  { store }: StoreContext,
-  { claim, leaseMs }: SlotRequest,
+  { store }: LedgerContext,
+  claim: Claim,
+  leaseMs: number,
   options: StatementOptions,
 ): Promise<boolean> {
   const { job, scope, periodKey, claimedBy } = claim;
@@ -74,7 +69,7 @@ async function insertSlot(
 
 /** A locking read: it waits for the row's writers, so that statements sent before have arrived. */
 async function readClaimedBy(
-  { store }: StoreContext,
+  { store }: LedgerContext,
   claim: Claim,
   options: StatementOptions,
 ): Promise<string | undefined> {

@@ -1,6 +1,6 @@
 import { CronlatchError, type TickEvent } from '../../core';
 import { describeRun, type Run } from '../run';
-import { limitOf, retryUntilAnswered, type LedgerContext, type StoreContext } from '../store-statements';
+import { limitOf, retryUntilAnswered, type LedgerContext } from '../store-statements';
 import type { Outcome } from '../tick/decide-outcome';
 import { claimLostError, serializeResult, recordOutcome } from '../tick/record-outcome';
 import { storedError } from '../tick/stored-text';
@@ -102,7 +102,7 @@ export class SlotOutcomes {
  * @returns the runs as they were before
  */
 export async function interruptExpiredSlots(
-  context: StoreContext,
+  context: LedgerContext,
   job: string,
   isRunningHere: (claimedBy: string | undefined) => boolean,
 ): Promise<readonly Run[]> {

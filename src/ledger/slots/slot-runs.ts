@@ -12,7 +12,7 @@ import type { RunRegistry } from '../../core/execution/run-registry';
 import { checkStoredName } from '../../core/lock-name';
 import { identityOf, LONGEST_KEY } from '../run';
 import type { LedgerContext } from '../store-statements';
-import { claimSlot } from './claim-slot';
+import { ANSWER_WITHIN_MS, claimSlot } from './claim-slot';
 import {
   newSlotClaim,
   slotEventOf,
@@ -24,8 +24,6 @@ import {
 } from './slot';
 import { interruptExpiredSlots, SlotOutcomes, type SlotEnd } from './slot-outcomes';
 
-/** A forked node-cron task waits 5 s for an answer. */
-const ANSWER_WITHIN_MS = 4000;
 const EXPIRY_CHECK_INTERVAL_MS = 60_000;
 const UNCONFIRMED: Cancellation = {
   reason: 'unconfirmed',
@@ -92,7 +90,7 @@ export class SlotRuns {
     }
     const claim = newSlotClaim(slot);
     const active = runs.begin(key);
-    const answer = await claimSlot(context, { claim, leaseMs, withinMs: ANSWER_WITHIN_MS });
+    const answer = await claimSlot(context, claim, leaseMs);
     const open: OpenSlot = { slot, claim, active, beganAtMs: context.clock.monotonicMs(), hasEnded: false };
     switch (answer.kind) {
       case 'elected':

@@ -19,13 +19,7 @@ import type { Period } from '../periods/period';
 import type { JobPolicy } from '../policy/job-policy';
 import { describeRun, identityOf, type RunKey, type RunPeriod } from '../run';
 import type { Decision, FoundRun } from '../run-store';
-import {
-  limitOf,
-  pauseAfter,
-  retryUntilAnswered,
-  type LedgerContext,
-  type StoreContext,
-} from '../store-statements';
+import { limitOf, pauseAfter, retryUntilAnswered, type LedgerContext } from '../store-statements';
 import { decideClaim, type ClaimHolder, type ClaimVerdict } from './decide-claim';
 import { decideOutcome } from './decide-outcome';
 import { recordOutcome } from './record-outcome';
@@ -43,8 +37,6 @@ interface PlannedRun<T> {
   readonly isOwn: boolean;
   readonly task: LockedTask<T>;
 }
-
-type ClaimResult = Exclude<ClaimVerdict, { kind: 'absent' }>;
 
 /** How long a tick tries to settle a claim without an answer. */
 const LONGEST_UNCLAIM_MS = 60_000;
@@ -101,7 +93,7 @@ export class RunClaimer {
     tick: Tick<T>,
     { period, timeZone, isNew, isOwn }: PlannedRun<R>,
     claimedBy: string,
-  ): Promise<ClaimResult> {
+  ): Promise<ClaimVerdict> {
     const { held, request, snapshot } = tick;
     const { policy, scope } = request;
     const { key: periodKey, start: periodStart, end: periodEnd } = period;
@@ -168,7 +160,7 @@ export class RunClaimer {
   #reportRefusal<T>(
     tick: Tick<T>,
     period: Period,
-    { lost, reason }: ClaimResult & { kind: 'refused' },
+    { lost, reason }: ClaimVerdict & { kind: 'refused' },
   ): TaskResult<never> {
     // The plan had counted the run as overdue, but it is not.
     if (reason !== 'running-elsewhere' && lost === undefined) tick.overdue -= 1;
@@ -205,13 +197,6 @@ function isPast<T>({ start }: Period, { request, snapshot }: Tick<T>): boolean {
 
 const MOST_TRIES = 6;
 
-/** What a claim is decided by, beside the row and its holder. */
-interface ClaimTerms {
-  readonly policy: JobPolicy;
-  readonly lock: Lock;
-  readonly isNew: boolean;
-}
-
 /**
  * Claims a run for the holder of the lock: inserts its row, or locks and changes the existing one. Contention is
  * retried. After a lost reply, the row itself shows whether the claim is ours.
@@ -220,11 +205,11 @@ interface ClaimTerms {
  * @throws LockLostError if the lease ended before the run was claimed
  */
 async function claimRun(
-  context: StoreContext,
+  context: LedgerContext,
   run: RunKey & RunPeriod,
   holder: ClaimHolder,
-  { policy, lock, isNew }: ClaimTerms,
-): Promise<ClaimResult> {
+  { policy, lock, isNew }: { policy: JobPolicy; lock: Lock; isNew: boolean },
+): Promise<ClaimVerdict> {
   const started = { state: 'running', started: holder, ...run } as const;
   let mayInsert = isNew;
   let mayBeOurs = false;
@@ -241,7 +226,7 @@ async function claimRun(
         (found) => refuseAfterLease(lock, decideClaim(found, holder, policy)),
         limitWithin(context, lock),
       );
-      if (verdict.kind !== 'absent') return verdict;
+      if (verdict !== undefined) return verdict;
       mayInsert = true; // The row was deleted meanwhile, or the insert has not arrived.
       if (tries >= MOST_TRIES)
         throw new LockStorageError(
@@ -271,7 +256,7 @@ function refuseAfterLease<T>(lock: Lock, decision: Decision<T>): Decision<T> {
 }
 
 /** The claim is useless once the lease has ended. */
-function limitWithin(context: StoreContext, lock: Lock): StatementOptions {
+function limitWithin(context: LedgerContext, lock: Lock): StatementOptions {
   return { timeoutMs: Math.min(limitOf(context).timeoutMs, remainingLeaseMs(lock)) };
 }
 

@@ -31,7 +31,6 @@ type ClaimRefusal =
   | 'deadline';
 
 export type ClaimVerdict =
-  | { readonly kind: 'absent' }
   /** `lost` is the attempt that this one repeats, if any. */
   | { readonly kind: 'claimed'; readonly claim: Claim; readonly lost?: Run | undefined }
   /** `lost` is the attempt whose holder has crashed, if this decision has found that out. */
@@ -39,14 +38,14 @@ export type ClaimVerdict =
 
 /**
  * Decides whether this holder of the lock may start this run now, and as which attempt. Pure: the store locks the
- * row, calls the function, and writes its decision.
+ * row, calls the function, and writes its decision. Its value is `undefined` if there is no row.
  */
 export function decideClaim(
   found: FoundRun | undefined,
   holder: ClaimHolder,
   policy: JobPolicy,
-): Decision<ClaimVerdict> {
-  if (found === undefined) return { value: { kind: 'absent' } };
+): Decision<ClaimVerdict | undefined> {
+  if (found === undefined) return { value: undefined };
   const { run } = found;
   switch (run.state) {
     case 'completed':

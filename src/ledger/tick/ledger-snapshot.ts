@@ -5,7 +5,7 @@ import { planCatchUp, periodsWithoutRun, type CatchUpPlan } from '../policy/catc
 import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
 import { checkInstant, isOverdue, type RunKey, type RunSummary } from '../run';
 import type { Peek } from '../run-store';
-import { limitOf, type StoreContext } from '../store-statements';
+import { limitOf, type LedgerContext } from '../store-statements';
 
 /** The part of a tick that determines its period. */
 export interface PeriodRequest {
@@ -46,7 +46,7 @@ const MOST_READS = 3;
  * @throws InvalidLockConfigurationError if a key function throws or returns an invalid key, and for an instant that
  *   cannot be stored
  */
-export async function readSnapshot(context: StoreContext, request: PeriodRequest): Promise<LedgerSnapshot> {
+export async function readSnapshot(context: LedgerContext, request: PeriodRequest): Promise<LedgerSnapshot> {
   const { policy, scope, at } = request;
   checkInstant(at, `at of job '${policy.job}'`);
   checkInstant(request.scheduledAt, `scheduledAt of job '${policy.job}'`);
@@ -133,7 +133,7 @@ const NOTHING: CatchUpPlan = { run: [], missed: [], undecided: [] };
 
 /** Finds the missed periods of a job, as its calendar answers now. */
 export async function findMissedPeriods(
-  context: StoreContext,
+  context: LedgerContext,
   { policy, scope }: Pick<PeriodRequest, 'policy' | 'scope'>,
   { recorded }: LedgerSnapshot,
 ): Promise<CatchUpPlan> {
@@ -231,7 +231,7 @@ const MOST_SKIPPED = 1000;
  * registered, its row has no start. Then only its key shows that the period is not a gap.
  */
 export async function findSkippedKeys(
-  context: StoreContext,
+  context: LedgerContext,
   { job, scope }: Pick<RunKey, 'job' | 'scope'>,
 ): Promise<ReadonlySet<string>> {
   const query = { job, scope, states: ['skipped'], order: 'newest-first', limit: MOST_SKIPPED } as const;

@@ -1,6 +1,6 @@
 import { ClaimLostError, type StatementOptions } from '../../core';
 import { LONGEST_WAIT_FOR_RELEASE_MS } from '../../core/execution/locking-task-executor';
-import { pauseAfter, retryUntilAnswered, type LedgerContext, type StoreContext } from '../store-statements';
+import { pauseAfter, retryUntilAnswered, type LedgerContext } from '../store-statements';
 import { describeRun, type Claim, type Run, type RunKey } from '../run';
 import { decideOutcome, precedes, type Outcome, type OutcomeVerdict } from './decide-outcome';
 import { storedResult } from './stored-text';
@@ -21,7 +21,7 @@ export interface RecordingLimits {
  * @throws LockStorageError if the store did not answer in all that time
  */
 export async function recordOutcome(
-  context: StoreContext,
+  context: LedgerContext,
   claim: Claim,
   outcome: Outcome,
   { remainingMs, isAbandoned }: RecordingLimits,
@@ -45,7 +45,7 @@ export function isContradicted(verdict: OutcomeVerdict, claim: Claim): boolean {
 
 /** Records a contradicted outcome again, until a row at least as new as the claim decides, or the lease has ended. */
 export async function recordAgain(
-  context: StoreContext,
+  context: LedgerContext,
   claim: Claim,
   outcome: Outcome,
   { remainingMs, isAbandoned = () => false }: RecordingLimits,
@@ -66,7 +66,7 @@ export async function recordAgain(
  * @throws LockStorageError if the store did not answer for as long as `recordOutcome` would retry
  */
 export async function isCompletedBy(
-  context: StoreContext,
+  context: LedgerContext,
   claim: Claim,
   { remainingMs, isAbandoned }: RecordingLimits,
 ): Promise<boolean> {
@@ -82,7 +82,7 @@ export async function isCompletedBy(
   }
 }
 
-function giveUpAtMs({ clock }: StoreContext, remainingMs: number): number {
+function giveUpAtMs({ clock }: LedgerContext, remainingMs: number): number {
   return clock.monotonicMs() + Math.max(RECORD_AT_LEAST_FOR_MS, remainingMs);
 }
 

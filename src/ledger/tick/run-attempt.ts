@@ -20,24 +20,22 @@ import {
 import { runAs, type RunContext } from './run-context';
 import { storedError } from './stored-text';
 
-interface AttemptOptions<T> {
-  readonly held: HeldLock;
-  readonly task: LockedTask<T>;
-  readonly run: RunContext;
-  readonly policy: JobPolicy;
-  /** Monotonic. The row holds this end of the lease, or a later one. */
-  readonly leaseUntilMs: number;
-  /** `undefined` for an overdue run. */
-  readonly tick: TickDetails | undefined;
-}
-
 /** One attempt of a claimed run. */
 export class Attempt<T> {
   #failureDetails: FailureDetails = {};
 
   constructor(
     private readonly context: LedgerContext,
-    private readonly options: AttemptOptions<T>,
+    private readonly options: {
+      readonly held: HeldLock;
+      readonly task: LockedTask<T>;
+      readonly run: RunContext;
+      readonly policy: JobPolicy;
+      /** Monotonic. The row holds this end of the lease, or a later one. */
+      readonly leaseUntilMs: number;
+      /** `undefined` for an overdue run. */
+      readonly tick: TickDetails | undefined;
+    },
   ) {}
 
   /**

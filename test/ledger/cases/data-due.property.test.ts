@@ -83,7 +83,7 @@ void test('after a refused claim the row is not due, or another instance may sti
     fc.property(runs, policies, (run, policy) => {
       const now = new Date(NOW_MS);
       const { value, write = run } = decideClaim({ run, now }, holder, policy);
-      if (value.kind !== 'refused' || !isDue(write)) return;
+      if (value?.kind !== 'refused' || !isDue(write)) return;
       const isEarly = write.nextAttemptAt !== undefined && write.nextAttemptAt > now;
       const mayStillRun = write.state === 'running' && write.lockId !== holder.lockId;
       assert.ok(isEarly || mayStillRun, value.reason);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LockStorageError } from 'cronlatch';
-import type { RunStore } from 'cronlatch/provider';
+import { EventHub, type RunStore } from 'cronlatch/provider';
 import { SettableClock } from 'cronlatch/testing';
 import { claimSlot, type SlotResult } from '#cronlatch/ledger/slots/claim-slot';
 import { turn } from '../../support/lock-bench';
@@ -24,10 +24,11 @@ async function ask(answers: Answers): Promise<{ answer: SlotResult; tookMs: numb
     change: (_key: unknown, _decide: unknown, { timeoutMs }: { timeoutMs: number }) => failsInTime(timeoutMs),
     ...answers,
   } as unknown as RunStore;
-  const context = { store, clock, random: () => 0.5, statementTimeoutMs: 5000 };
+  const events = new EventHub();
+  const context = { store, clock, events, random: () => 0.5, statementTimeoutMs: 5000 };
   const beganAtMs = clock.monotonicMs();
   let answer: SlotResult | undefined;
-  void claimSlot(context, { claim, leaseMs: 60_000, withinMs: 4000 }).then((given) => (answer = given));
+  void claimSlot(context, claim, 60_000).then((given) => (answer = given));
   for (await turn(); answer === undefined; await turn()) clock.advance(1);
   return { answer, tookMs: clock.monotonicMs() - beganAtMs, limits };
 }
