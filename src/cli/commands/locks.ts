@@ -12,9 +12,6 @@ import { KnownJobs } from '../known-jobs';
 import { endOf, type ChangeOptions, type Options } from '../options';
 import { print, printJson, printNote, printTable, shown } from '../terminal';
 
-type HoldOptions = ChangeOptions & { readonly until: Date; readonly wait?: boolean };
-type PurgeOptions = ChangeOptions & { readonly olderThan: string; readonly locks?: boolean };
-
 const POLL_MS = 1000;
 
 /**
@@ -88,7 +85,11 @@ async function release(
   else print(`released ${shown(name)}`);
 }
 
-async function hold(guard: JobGuard, options: HoldOptions, name = ''): Promise<void> {
+async function hold(
+  guard: JobGuard,
+  options: ChangeOptions & { readonly until: Date; readonly wait?: boolean },
+  name = '',
+): Promise<void> {
   const { until, wait = false, actor, reason, json } = options;
   const before = await stateOf(guard, name);
   if (before?.isHeld && !wait) throw heldError(name, before);
@@ -161,7 +162,10 @@ async function periodsDueDuring(known: KnownJobs, name: string, heldBy: string):
   return [...new Map(keys.map((key) => [JSON.stringify(key), key])).values()];
 }
 
-async function purge(guard: JobGuard, options: PurgeOptions): Promise<void> {
+async function purge(
+  guard: JobGuard,
+  options: ChangeOptions & { readonly olderThan: string; readonly locks?: boolean },
+): Promise<void> {
   const { olderThan, locks = false, actor, reason, json } = options;
   parsePositiveDuration(olderThan, '--older-than', 36_500);
   const what = locks

@@ -10,12 +10,6 @@ import { businessDay, KnownJobs, unreadableText } from '../known-jobs';
 import type { ChangeOptions, Options } from '../options';
 import { io, print, printJson, printTable, shown, styled } from '../terminal';
 
-type BackfillOptions = ChangeOptions & {
-  readonly from: string;
-  readonly to: string;
-  readonly force?: boolean;
-};
-
 const SCOPE = ['--scope <scope>', 'the scope, if the job has scopes'] as const;
 
 /**
@@ -127,7 +121,11 @@ async function explain(
   print(shown(explanation.text));
 }
 
-async function backfill(guard: JobGuard, options: BackfillOptions, job = ''): Promise<void> {
+async function backfill(
+  guard: JobGuard,
+  options: ChangeOptions & { readonly from: string; readonly to: string; readonly force?: boolean },
+  job = '',
+): Promise<void> {
   const { scope, force, actor, reason, json } = options;
   const from = dateOf(businessDay(options.from, '--from'));
   const to = dateOf(businessDay(options.to, '--to'));

@@ -11,7 +11,6 @@ import type { ChangeOptions, Options } from '../options';
 import { commandText, print, printJson, printTable, quoted, shown, styled } from '../terminal';
 
 type Outcome = 'completed' | 'failed' | 'pending';
-type HistoryOptions = Options & { readonly limit: number; readonly period?: string };
 
 /**
  * `cronlatch history` lists the runs of a job, or all that is recorded about one run. `rerun`, `resolve` and `skip` change
@@ -82,10 +81,13 @@ function changeRun<Own extends object>(
   });
 }
 
-async function showHistory(guard: JobGuard, options: HistoryOptions, job = ''): Promise<void> {
+async function showHistory(
+  guard: JobGuard,
+  { scope, limit, period, json }: Options & { readonly limit: number; readonly period?: string },
+  job = '',
+): Promise<void> {
   const jobs = await KnownJobs.of(guard);
   await jobs.check(job);
-  const { scope, limit, period, json } = options;
   if (period !== undefined) return await showRun(jobs, { job, scope, periodKey: period }, json);
   const runs = await jobs.ledger.list({ job, limit, ...(scope === undefined ? {} : { scope }) });
   if (json) return printJson('history', { job, runs });

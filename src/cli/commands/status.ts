@@ -14,8 +14,6 @@ import type { Options } from '../options';
 import { io, print, printJson, printTable, relative, shown, styled, type Row } from '../terminal';
 import { commandOf, styledState } from './runs';
 
-type StatusOptions = Options & { readonly check?: boolean; readonly tolerance: string };
-
 /** Something that an operator should look at. */
 interface Problem {
   readonly kind: 'late' | 'missed' | 'failed' | 'interrupted' | 'unreadable';
@@ -46,8 +44,10 @@ export function addStatusCommand(program: Command): void {
     .action(withGuard(showStatus));
 }
 
-async function showStatus(guard: JobGuard, options: StatusOptions): Promise<void> {
-  const { check = false, tolerance, json } = options;
+async function showStatus(
+  guard: JobGuard,
+  { check = false, tolerance, json }: Options & { readonly check?: boolean; readonly tolerance: string },
+): Promise<void> {
   const toleranceMs = parseDuration(tolerance, '--tolerance');
   const known = await KnownJobs.of(guard);
   const jobs = statusOf(known, await known.latestRuns(), toleranceMs);
