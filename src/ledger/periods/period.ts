@@ -237,15 +237,10 @@ function checkTarget(target: string, kind: PeriodKind | PeriodKeyFunction, of: s
 /** Kinds of periods that consist of whole business dates. */
 type DatedKind = 'day' | 'week' | 'month' | 'quarter' | 'year';
 
-/** The first date of a period, and of the next one, as days since 1970-01-01. */
-interface DayRange {
-  readonly firstDay: number;
-  readonly nextFirstDay: number;
-}
-
 const MONTHS = { month: 1, quarter: 3, year: 12 };
 
-function dayRangeAround(day: number, kind: DatedKind): DayRange {
+/** The first date of a period, and of the next one, as days since 1970-01-01. */
+function dayRangeAround(day: number, kind: DatedKind): { firstDay: number; nextFirstDay: number } {
   switch (kind) {
     case 'day':
       return { firstDay: day, nextFirstDay: day + 1 };
