@@ -5,20 +5,17 @@ import type { DataSource } from 'typeorm';
 import { CronlatchError } from '../core';
 import { UsageError } from './failure';
 
-interface Wanted<T> {
-  /** The option that named the file. */
-  readonly option: string;
-  /** For messages. */
-  readonly kind: string;
-  readonly is: (value: unknown) => value is T;
-}
-
 /**
  * Finds the only value of a kind that a file exports, in the same way as TypeORM's own command line.
  *
+ * @param wanted the option that named the file, and the kind, both for messages
  * @throws UsageError if there is no such file, or no or more than one such value
  */
-export async function exportedValue<T>(file: string, { option, kind, is }: Wanted<T>): Promise<T> {
+export async function exportedValue<T>(
+  file: string,
+  wanted: { option: string; kind: string; is: (value: unknown) => value is T },
+): Promise<T> {
+  const { option, kind, is } = wanted;
   // Without repeating the address, because it can contain a password.
   if (file.includes('://')) throw new UsageError(`${option} needs a JavaScript file, but got an address.`);
   const path = resolve(file);
