@@ -14,6 +14,8 @@ const OF_A_PROCESS = [
   /node:child_process|node:worker_threads|globalThis|mock\.timers/,
   /process\.(exit|kill|chdir|on|once|env\b.* = |env\[[^\]]+\] = |emitWarning)/,
 ];
+/** Would run around the tests of other files. Those of a helper may: it ends what all of them use. */
+const HOOK = /^(before|after)(Each)?\(/m;
 
 /**
  * @param {string[]} files compiled test files
@@ -23,7 +25,8 @@ export function groupsOf(files) {
   const groups = new Map();
   for (const file of files) {
     const source = sourceOf(file);
-    const key = isOfAProcess(source) ? file : dirname(file);
+    const isAlone = HOOK.test(readFileSync(source, 'utf8')) || isOfAProcess(source);
+    const key = isAlone ? file : dirname(file);
     groups.set(key, [...(groups.get(key) ?? []), file]);
   }
   return [...groups.values()].flatMap(parts);
