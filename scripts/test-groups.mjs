@@ -14,6 +14,8 @@ const OF_A_PROCESS = [
   /node:child_process|node:worker_threads|globalThis|mock\.timers/,
   /process\.(exit|kill|chdir|on|once|env\b.* = |env\[[^\]]+\] = |emitWarning)/,
 ];
+/** Most of these take long, and kill or stall what others would use. */
+const FAULTS = join('test', 'faults');
 /** Would run around the tests of other files. Those of a helper may: it ends what all of them use. */
 const HOOK = /^(before|after)(Each)?\(/m;
 
@@ -25,7 +27,7 @@ export function groupsOf(files) {
   const groups = new Map();
   for (const file of files) {
     const source = sourceOf(file);
-    const isAlone = HOOK.test(readFileSync(source, 'utf8')) || isOfAProcess(source);
+    const isAlone = file.includes(FAULTS) || HOOK.test(readFileSync(source, 'utf8')) || isOfAProcess(source);
     const key = isAlone ? file : dirname(file);
     groups.set(key, [...(groups.get(key) ?? []), file]);
   }
