@@ -3,7 +3,7 @@ import type { JobGuard } from '../guard';
 import { integrationOf } from '../guard/integration';
 import type { JobRegistry } from '../guard/jobs/job-registry';
 import { describeValue, isNear } from '../core/options';
-import { periodAt, RunLedger, type Run, type RunSummary } from '../ledger';
+import { RunLedger, type Run, type RunSummary } from '../ledger';
 import type { JobRegister, RegisteredJob } from '../ledger/job-register';
 import { checkDayRule, dayOf, startOfDayMs } from '../ledger/periods/business-date';
 import { periodOfKey } from '../ledger/periods/period-of-key';
@@ -76,7 +76,7 @@ export class KnownJobs {
   /** Whether a tick would count for the period of this run. `undefined` if the periods are unknown. */
   isCurrent({ job, periodKey }: Run): boolean | undefined {
     const policy = this.#policyOf(job);
-    return policy && periodAt(this.now, policy.period).key === periodKey;
+    return policy && policy.periodAt(this.now).key === periodKey;
   }
 
   /**

@@ -1,7 +1,6 @@
 import type { LockedTask, LockingTaskExecutor, LockProvider, TaskResult, TickDetails } from '../core';
 import { callOption } from '../core/options';
 import type { RunKey } from '../ledger';
-import { periodAt } from '../ledger/periods/period';
 import { checkScopeName, type JobPolicy } from '../ledger/policy/job-policy';
 import type { LedgerContext } from '../ledger/store-statements';
 import { hostTime, type HostTime } from '../ledger/tick/ledger-snapshot';
@@ -111,7 +110,7 @@ class TicksToRetry {
   /** @returns `false` if an older tick had to be dropped */
   add(request: TickRequest<unknown>): boolean {
     const { policy, scope, at, scheduledAt, receivedAt } = request;
-    const { key } = periodAt(at ?? scheduledAt ?? new Date(receivedAt?.wallMs ?? 0), policy.period);
+    const { key } = policy.periodAt(at ?? scheduledAt ?? new Date(receivedAt?.wallMs ?? 0));
     const id = JSON.stringify([policy.job, scope, key, at ?? clockSetting(receivedAt)]);
     // A retry is only started while its job may run.
     if (!this.#ticks.has(id)) this.#ticks.set(id, { ...request, purpose: 'retry', skip: undefined });

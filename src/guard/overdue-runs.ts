@@ -1,4 +1,3 @@
-import { periodAt } from '../ledger/periods/period';
 import type { JobPolicy } from '../ledger/policy/job-policy';
 import { Tick } from '../ledger/tick/tick';
 import { limitOf } from '../ledger/store-statements';
@@ -115,10 +114,10 @@ export class OverdueRuns {
   }
 
   /** After a complete catch-up, a period can only be missed once a new period has begun. */
-  #mayHaveMissed({ job, catchUp, period }: JobPolicy): boolean {
+  #mayHaveMissed({ job, catchUp, period, periodAt }: JobPolicy): boolean {
     // With a key function, the expected periods are unknown.
     if (catchUp.catchUp === 'none' || typeof period.kind === 'function') return false;
-    const { key } = periodAt(new Date(this.runner.context.clock.wallMs()), period);
+    const { key } = periodAt(new Date(this.runner.context.clock.wallMs()));
     return this.#caughtUp.get(job) !== key;
   }
 

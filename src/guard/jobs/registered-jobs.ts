@@ -11,7 +11,6 @@ import {
   REGISTER_EVERY_MS,
   IDLE_AFTER_MS,
 } from '../../ledger/job-register';
-import { periodAt } from '../../ledger/periods/period';
 import {
   hasRegister,
   limitOf,
@@ -338,7 +337,7 @@ class RegisterEntry {
   periodKeyAt(instant: Date): string | undefined {
     const { policy } = this.job;
     try {
-      return policy && periodAt(instant, policy.period).key;
+      return policy?.periodAt(instant).key;
     } catch {
       return undefined; // Its ticks report the failure.
     }

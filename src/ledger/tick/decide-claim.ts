@@ -1,4 +1,3 @@
-import { periodAt } from '../periods/period';
 import { earliestTickOf, isPastStartDeadline, type JobPolicy } from '../policy/job-policy';
 import { retriesEndAt } from '../policy/retry';
 import type { Claim, Run } from '../run';
@@ -122,10 +121,9 @@ function isTooLate({ run, now }: FoundRun, holder: ClaimHolder, policy: JobPolic
  * The row does not contain the scheduled time. A row that was created while ticks of its period could come is that of a
  * tick. Any other row was backfilled, and no tick of its period can have been scheduled earlier than this.
  */
-function assumedScheduledTime(run: Run, { period }: JobPolicy): Date | undefined {
+function assumedScheduledTime(run: Run, { period, periodAt }: JobPolicy): Date | undefined {
   const { createdAt, periodStart: start, periodEnd: end } = run;
-  if (typeof period.kind === 'function' || periodAt(createdAt, period).key === run.periodKey)
-    return createdAt;
+  if (typeof period.kind === 'function' || periodAt(createdAt).key === run.periodKey) return createdAt;
   return earliestTickOf({ start, end }, period);
 }
 
