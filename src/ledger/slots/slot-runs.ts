@@ -77,17 +77,7 @@ export class SlotRuns {
     const { context, runs } = this;
     const key = slotKeyOf(slot);
     const refusal = this.#refusal(slot);
-    if (refusal !== undefined) {
-      context.events.emit('lock:skipped', {
-        ...slotEventOf(slot),
-        reason: refusal,
-        willRetry: false,
-        heldBy: undefined,
-        heldUntil: undefined,
-      });
-      this.#reportTick(slot, { outcome: 'skipped', reason: refusal });
-      return false;
-    }
+    if (refusal !== undefined) return this.#refuse(slot, refusal);
     const claim = newSlotClaim(slot);
     const active = runs.begin(key);
     const answer = await claimSlot(context, claim, leaseMs);
@@ -126,6 +116,14 @@ export class SlotRuns {
       throw error;
     }
     return this.runs.refusal(slotKeyOf(slot));
+  }
+
+  #refuse(slot: Slot, reason: SkipReason): false {
+    const nobody = { heldBy: undefined, heldUntil: undefined };
+    const event = { ...slotEventOf(slot), reason, willRetry: false, ...nobody };
+    this.context.events.emit('lock:skipped', event);
+    this.#reportTick(slot, { outcome: 'skipped', reason });
+    return false;
   }
 
   /** @returns `false` for a slot for which this instance was not elected */

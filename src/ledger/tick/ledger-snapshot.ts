@@ -70,9 +70,8 @@ export async function readSnapshot(context: LedgerContext, request: PeriodReques
       : decideInstant({ scheduledAt, now, skewMs, maxSkewMs });
     const period = policy.periodAt(instant);
     if (period.key === periodKey || reads === MOST_READS) {
-      const skewWarning = request.scheduledAt === undefined ? undefined : warning;
       const isUnknown = at === undefined && scheduledAt === undefined && request.purpose !== 'overdue';
-      const warnings = [skewWarning, isUnknown ? nearMissWarning(policy, now) : undefined];
+      const warnings = [request.scheduledAt && warning, isUnknown ? nearMissWarning(policy, now) : undefined];
       return {
         now,
         instant,
