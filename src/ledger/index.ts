@@ -36,8 +36,8 @@ export type { BusinessCalendar } from './periods/calendar';
 export { everyDay, weekdays, withHolidays, withWorkingDays } from './periods/calendar';
 export type { CatchUp, CatchUpOptions } from './policy/catch-up';
 export type { DeclaredJob, DeclaredSchedule, JobRegister, JobRegistration } from './job-register';
-export type { LateJob, RegisteredJob } from './job-register';
-export type { JobChange, LastRunChange, ScheduleChange } from './job-register';
+export type { JobChange, LastRunChange, RegisteredJob, ScheduleChange } from './job-register';
+export type { LateJob } from './late-jobs';
 export type { Explanation } from './operator/explain';
 export type { OperatorAct } from './operator/decide-act';
 export type {

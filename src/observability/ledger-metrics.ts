@@ -2,7 +2,7 @@ import { diag, type BatchObservableResult, type Meter } from '@opentelemetry/api
 import type { JobGuard } from '../guard';
 import type { GuardIntegration } from '../guard/integration';
 import type { OncePerJobRunner } from '../guard/once-per-job-runner';
-import { findLateJobs, isAnswerKept } from '../ledger/job-register';
+import { findLateJobs, isAnswerKept } from '../ledger/late-jobs';
 import { limitOf, readRegister } from '../ledger/store-statements';
 import { jobAttribute } from './attributes';
 

@@ -4,7 +4,7 @@ import { instanceOf } from '../../core/lease/owner';
 import type { JobGuard } from '../../guard';
 import { skipsDates } from '../../guard/jobs/cron-expression';
 import { periodAt, periodsBetween, type LateJob, type RegisteredJob, type RunSummary } from '../../ledger';
-import { findLateJobs } from '../../ledger/job-register';
+import { findLateJobs } from '../../ledger/late-jobs';
 import { stateOfRun } from '../../ledger/operator/state-of-run';
 import { calendarPeriodsOf } from '../../ledger/policy/job-policy';
 import { EXIT } from '../failure';

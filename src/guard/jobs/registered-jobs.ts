@@ -5,12 +5,11 @@ import { VERSION } from '../../core/version';
 import type { DeclaredJob, JobRegistration, LastRunChange, RegisteredJob } from '../../ledger';
 import {
   differencesOf,
-  findLateJobs,
-  isAnswerKept,
   nextAfterRegistration,
   REGISTER_EVERY_MS,
   IDLE_AFTER_MS,
 } from '../../ledger/job-register';
+import { findLateJobs, isAnswerKept } from '../../ledger/late-jobs';
 import {
   hasRegister,
   limitOf,

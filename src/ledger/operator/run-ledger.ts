@@ -7,7 +7,8 @@
  */
 import { InvalidLockUseError } from '../../core';
 import { parseDuration, parsePositiveDuration, type Duration } from '../../core/duration';
-import { findLateJobs, IDLE_AFTER_MS, type LateJob, type RegisteredJob } from '../job-register';
+import { IDLE_AFTER_MS, type RegisteredJob } from '../job-register';
+import { findLateJobs, type LateJob } from '../late-jobs';
 import { limitOf, readRegister, type LedgerContext } from '../store-statements';
 import type { CalendarPeriod } from '../periods/period';
 import { periodOfKey } from '../periods/period-of-key';
