@@ -36,6 +36,8 @@ function testOnCluster(name: string, body: (cluster: Cluster) => Promise<void>):
     try {
       await operator.query('CREATE DATABASE night');
       await operator.query('USE night');
+      // A plain read may miss what another node has committed.
+      await operator.query('SET SESSION wsrep_sync_wait = 1');
       await createTables(`${first}/night`);
       for (let instance = 0; instance < INSTANCES; instance += 1)
         guards.push(await createJobGuard(throughProxy(`${first}/night`, proxy), GUARD));
