@@ -12,6 +12,7 @@ const migrations = [
   createCronlatchMigration({ tables: ['lock'] }),
   createCronlatchMigration({ tables: ['ledger'] }),
   createCronlatchMigration({ tables: ['jobs'] }),
+  createCronlatchMigration({ tables: ['operations'] }),
 ];
 
 export default new DataSource(

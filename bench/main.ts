@@ -20,6 +20,7 @@ import { writeReport } from './report/write-report';
 import { startServers, type Servers } from './servers';
 import { measureScale } from './scale/measure-scale';
 import { measureStart } from './start/measure-start';
+import { measureTorture } from './torture/measure-torture';
 import { hasPart, parseSettings, USAGE, type Part, type Settings } from './settings';
 
 const log = (line: string): void => console.error(line);
@@ -31,6 +32,7 @@ const MEASURES: Readonly<Record<Part, (settings: Settings, ground: Ground) => Pr
   start: measureStart,
   midnight: measureMidnight,
   scale: measureScale,
+  torture: measureTorture,
   purge: async ({ rows }, ground) => [await measurePurge(rows, ground)],
 };
 

@@ -1,16 +1,17 @@
 import { parseArgs } from 'node:util';
 import { SERVERS } from './databases';
+import { ROWS } from './torture/rows';
 
 /** In the order in which they are measured. */
-const PARTS = ['locks', 'overhead', 'start', 'midnight', 'scale', 'purge'] as const;
+const PARTS = ['locks', 'overhead', 'start', 'midnight', 'scale', 'purge', 'torture'] as const;
 export type Part = (typeof PARTS)[number];
 
-/** Scale and purge need minutes to fill the tables, so they are measured only if they are named. */
+/** The others need minutes before they can measure, or for every row, so they run only if they are named. */
 const DEFAULT_PARTS: readonly Part[] = ['locks', 'overhead', 'start', 'midnight'];
 
 /** SQLite has no connections to compare, and Redis has no tables. All other servers have every part. */
 const PARTS_OF: Readonly<Record<string, readonly Part[]>> = {
-  sqlite: ['locks', 'scale', 'purge'],
+  sqlite: ['locks', 'scale', 'purge', 'torture'],
   redis: ['locks'],
 };
 
@@ -34,6 +35,8 @@ export interface Settings {
   readonly processes: number;
   readonly nights: number;
   readonly starts: number;
+  /** The only row of the torture, if one is named. */
+  readonly row: number | undefined;
   /** After this time, no further part begins. */
   readonly longestMs: number;
   /** Prints JSON instead of tables. */
@@ -47,7 +50,7 @@ export interface Settings {
 export const USAGE = `Usage: npm run bench [-- [PART | SERVER]… [OPTION]…]
   parts:   ${PARTS.join(', ')} (default: ${DEFAULT_PARTS.join(', ')})
   servers: ${SERVERS.join(', ')} (default: all that are available)
-  options: --quick --slices N --slice-ms N --rows N --jobs N --processes N --json --report FILE --beside 'COMMAND' --only PART`;
+  options: --quick --slices N --slice-ms N --rows N --row N --jobs N --processes N --json --report FILE --beside 'COMMAND' --only PART`;
 
 const USUAL = {
   slices: 40,
@@ -82,6 +85,7 @@ export function parseSettings(args: string[]): Settings {
     options: {
       only: { type: 'string' },
       rows: { type: 'string', default: '1000000' },
+      row: { type: 'string' },
       jobs: { type: 'string' },
       processes: { type: 'string' },
       slices: { type: 'string' },
@@ -107,6 +111,7 @@ export function parseSettings(args: string[]): Settings {
   return {
     ...measured,
     rows: wholeNumber('--rows', values.rows),
+    row: values.row === undefined ? undefined : checkedRow(values.row),
     slices: values.slices === undefined ? defaults.slices : wholeNumber('--slices', values.slices),
     sliceMs:
       values['slice-ms'] === undefined ? defaults.sliceMs : wholeNumber('--slice-ms', values['slice-ms']),
@@ -132,6 +137,11 @@ function isPart(name: string): name is Part {
 function checkedPart(part: string): Part {
   if (isPart(part)) return part;
   throw new Error(`--only is '${part}': use ${PARTS.join(', ')}.`);
+}
+
+function checkedRow(row: string): number {
+  if (ROWS.some(({ number }) => String(number) === row)) return Number(row);
+  throw new Error(`--row is '${row}': use 1 to ${ROWS.length}.`);
 }
 
 function checkedReport(file: string): string {

@@ -21,7 +21,7 @@ async function list() {
   await buildTests();
   const { lockProviderContract, runStoreContract } = await load('dist/contracts/index.js');
   const { CONTRACT_STORES, RUN_STORES, describeVariant } = await load(
-    '.build/legacy/test/support/contract-stores.js',
+    '.build/legacy/test/support/stores/variants.js',
   );
   print('a lock', lockProviderContract, CONTRACT_STORES, describeVariant);
   console.log();

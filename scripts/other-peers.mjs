@@ -22,7 +22,7 @@ export const OTHER_PEERS = [
     tests: [
       ...['integrations/nestjs/', 'integrations/typeorm/', 'integrations/drivers/'],
       ...['storage/contracts', 'storage/typeorm/run-schema', 'storage/typeorm/lock-entity'],
-      ...['mysql', 'mariadb', 'postgres'].map((server) => `faults/storage/contracts.${server}.test`),
+      ...['sqlite', 'mysql', 'mariadb', 'postgres'].map((name) => `faults/storage/contracts.${name}.test`),
     ],
     smoke: ['integrations/typeorm/complete-run-in'],
   },

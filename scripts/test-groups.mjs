@@ -1,5 +1,5 @@
 /** Which test files share a process: a process of its own costs more than most files need. */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 
 /** So many files share one process at most. */
@@ -32,6 +32,30 @@ export function groupsOf(files) {
     groups.set(key, [...(groups.get(key) ?? []), file]);
   }
   return [...groups.values()].flatMap(parts);
+}
+
+/** Whether a compiled test file declares cases for several servers. */
+export function hasSeveralServers(file) {
+  const text = readFileSync(sourceOf(file), 'utf8');
+  return (sharing ??= sharingHelpers()).some((name) => text.includes(`${name}(`));
+}
+
+let sharing;
+
+/** The names of the functions by which a test declares a case for several servers. */
+function sharingHelpers() {
+  const helpers = readdirSync(TESTS, { recursive: true }).filter((path) => /(?<!\.test)\.ts$/.test(path));
+  const functions = helpers.flatMap((path) =>
+    readFileSync(join(TESTS, path), 'utf8').split(/^(?=export function )/m),
+  );
+  const names = ['onStores'];
+  // Grows while it is read.
+  for (const name of names)
+    for (const each of functions.filter((text) => text.includes(`${name}(`))) {
+      const [, caller = name] = /^export function (\w+)/.exec(each) ?? [];
+      if (!names.includes(caller)) names.push(caller);
+    }
+  return names;
 }
 
 /** Parts of about the same size. */

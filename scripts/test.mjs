@@ -1,25 +1,42 @@
 /**
  * npm test: installs, builds, starts real servers, runs the tests against the built library, and ends the servers.
  * npm run test:faults (--faults) runs those that npm test leaves out, because they take long, and a third of those that
- * few changes reach. Both run any file whose path contains one of the given parts. If CRONLATCH_COVERAGE names a folder,
- * the test files and their child processes write their coverage there.
+ * few changes reach. npm run test:all (--all) runs both, side by side. Each runs any file whose path contains one of the
+ * given parts. npm run test:stress runs them in several rounds (--rounds) beside busy processes (--load). If
+ * CRONLATCH_COVERAGE names a folder, the files of npm test and their child processes write their coverage there.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { ADAPTER_PROJECTS, adapterTests, buildAdapters } from './adapters.mjs';
 import { buildBeside, OTHER_PEERS, testsBeside } from './other-peers.mjs';
 import { buildLibrary, buildTests, install } from './set-up.mjs';
 import { runTestFiles } from './test-files.mjs';
+import { hasSeveralServers } from './test-groups.mjs';
+import { listOf, runRounds } from './test-stress.mjs';
 
 const SERVERS = ['mysql', 'mariadb', 'postgres', 'redis', 'zookeeper', 'etcd'];
 const isFull = process.env.CRONLATCH_FULL === '1';
-const LONGEST_FILE_MINUTES = isFull ? 60 : 20;
-const args = process.argv.slice(2);
-const wantsFaults = args.includes('--faults');
-const parts = args.filter((arg) => arg !== '--faults');
+const { values, positionals: parts } = parseArgs({
+  allowPositionals: true,
+  options: {
+    faults: { type: 'boolean' },
+    all: { type: 'boolean' },
+    rounds: { type: 'string', default: '1' },
+    load: { type: 'string', default: '0' },
+  },
+});
+const wantsFaults = values.faults === true || values.all === true;
+const wantsTests = values.faults !== true;
+const [rounds, load] = [values.rounds, values.load].map(Number);
+if (!(rounds >= 1 && load >= 0)) throw new RangeError('--rounds must be at least 1, and --load at least 0.');
+const isStress = rounds > 1 || load > 0;
+const LONGEST_FILE_MINUTES = isFull || isStress ? 60 : 20;
+/** The tests with standard decorators. Only those of a folder of that name belong to npm test. */
+const STANDARD = join('.build', 'standard', 'test');
 /**
  * Tests that kill, stall, wait for minutes, try every isolation level, or compile for many kinds of projects.
  */
@@ -28,7 +45,7 @@ const FAULTS = join('test', 'faults');
  * Campaigns, packages for other tools and compilers. The tree of the commit chooses which of them run, so that a commit
  * always runs the same ones. npm run test:full runs all.
  */
-const FAR = ['campaign', 'package', 'torture', 'types'].map((room) => join(FAULTS, room));
+const FAR = ['campaign', 'package', 'types'].map((room) => join(FAULTS, room));
 const [tree] = spawnSync('git', ['rev-parse', 'HEAD^{tree}'], { encoding: 'utf8' }).stdout?.split('\n') ?? [];
 const coverage = process.env.CRONLATCH_COVERAGE;
 
@@ -61,22 +78,29 @@ const skips = join(folder, 'skips');
 writeFileSync(skips, '');
 let leftOut = 0;
 let notChosen = [];
-let passed = false;
+let failures;
 try {
-  passed = await runTestFiles(testFiles(), {
-    env: environment(),
+  const sets = setsOfFiles();
+  const options = {
     longestMinutes: LONGEST_FILE_MINUTES,
-    verbose: parts.length > 0,
-  });
+    verbose: parts.length > 0 && !isStress,
+    isMeasured: !isStress,
+  };
+  failures = await runRounds({ rounds, load }, () => runTestFiles(sets, options), guard);
 } finally {
   await servers.stop();
   report();
   rmSync(folder, { recursive: true });
   letGo();
 }
-process.exit(passed ? 0 : 1);
+if (isStress || failures.size > 0) console.log(listOf(failures, rounds));
+process.exit(failures.size === 0 ? 0 : 1);
 
-function testFiles() {
+/**
+ * Where a case has several servers, npm test shows it on one, and npm run test:faults on the others. All other runs show it
+ * on all.
+ */
+function setsOfFiles() {
   const files = [
     ...testFilesBelow('.build/legacy/test').filter(existsSync),
     ...testFilesBelow('.build/standard/test').filter(existsSync).filter(isCompiledTwice),
@@ -84,16 +108,35 @@ function testFiles() {
     ...ADAPTER_PROJECTS.flatMap(filesOfAdapters),
   ];
   const wanted = files.filter(isWanted);
-  if (parts.length === 0 && !isFull) notChosen = twoThirds(wanted.filter(isFar));
   leftOut = files.length - wanted.length;
-  if (wanted.length > 0) return wanted.filter((file) => !notChosen.includes(file));
-  console.error(`No test file matches ${parts.join(', ')}.`);
-  process.exit(1);
+  if (wanted.length === 0) {
+    console.error(`No test file matches ${parts.join(', ')}.`);
+    process.exit(1);
+  }
+  const covered = coverage === undefined ? {} : { NODE_V8_COVERAGE: resolve(coverage) };
+  if (parts.length > 0 || isFull) return [{ files: wanted, env: environment(covered) }];
+  notChosen = twoThirds(wanted.filter(isFar));
+  const several = files.filter((file) => !isForFaults(file) && hasSeveralServers(file));
+  const ofTests = {
+    files: wanted.filter((file) => !isForFaults(file)),
+    env: environment({ ...covered, CRONLATCH_TEST_SHARE: 'one' }),
+  };
+  const ofFaults = {
+    files: wanted.filter((file) => isForFaults(file) && !notChosen.includes(file)),
+    env: environment({}),
+  };
+  const onOthers = {
+    files: wantsFaults ? several : [],
+    env: environment({ CRONLATCH_TEST_SHARE: 'others' }),
+    flags: ['--test-only'],
+    note: ' (the other servers)',
+  };
+  return [ofTests, ofFaults, onOthers];
 }
 
 function isWanted(file) {
   if (parts.length > 0) return parts.some((part) => file.includes(part));
-  return isFull || isForFaults(file) === wantsFaults;
+  return isFull || (isForFaults(file) ? wantsFaults : wantsTests);
 }
 
 function isFar(file) {
@@ -109,6 +152,7 @@ function twoThirds(files) {
 }
 
 function isForFaults(file) {
+  if (file.startsWith(STANDARD)) return !file.startsWith(join(STANDARD, 'decorator', 'standard'));
   if (ADAPTER_PROJECTS.some((project) => file.startsWith(adapterTests(project)))) return true;
   const peers = OTHER_PEERS.find((each) => file.startsWith(testsBeside(each)));
   if (peers === undefined) return file.includes(FAULTS);
@@ -141,17 +185,17 @@ function testFilesBelow(folder) {
  */
 function isCompiledTwice(file) {
   const { include } = JSON.parse(readFileSync('test/tsconfig.standard.json', 'utf8'));
-  const source = relative('.build/standard/test', file).replace(/js$/, 'ts');
+  const source = relative(STANDARD, file).replace(/js$/, 'ts');
   return include.some((path) => source.startsWith(join(path)));
 }
 
-function environment() {
+function environment(more) {
   const running = servers.running.map(({ name, url, version, origin }) => ({ name, url, version, origin }));
   return {
     ...process.env,
-    ...(coverage === undefined ? {} : { NODE_V8_COVERAGE: resolve(coverage) }),
     CRONLATCH_TEST_SERVERS: JSON.stringify(running),
     CRONLATCH_TEST_SKIPS: skips,
+    ...more,
     ...('file' in faketime ? { CRONLATCH_TEST_FAKETIME: faketime.file } : {}),
   };
 }
@@ -166,6 +210,8 @@ function report() {
   for (const { name, version, origin } of servers.running)
     console.log(`server: ${name} ${version} (${origin})`);
   const lines = readFileSync(skips, 'utf8').split('\n');
+  for (const [server, count] of wantsFaults ? [] : counted(lines, 'later '))
+    console.log(`left out: ${count} cases on ${server}, for npm run test:faults`);
   for (const [lack, count] of counted(lines, 'lack ')) console.log(`left out: ${count} cases on ${lack}`);
   const skipped = counted(lines, 'skip ');
   for (const [needed, count] of skipped) {

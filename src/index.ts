@@ -9,23 +9,20 @@
 // Declare a job.
 export { OncePer, OncePerDay, SchedulerLock } from './decorator';
 export type { GuardConfiguration, JobConfiguration } from './guard';
-export { lockName } from './core';
-export type { Duration, LockConfiguration } from './core';
+export { lockName, type Duration, type LockConfiguration } from './core';
 export type { OncePerConfiguration, OncePerOptions } from './ledger';
 
 // Run and close jobs.
-export { configureJobGuard, JobGuard, structured } from './guard';
-export type { JobGuardOptions, Logger } from './guard';
+export { configureJobGuard, JobGuard, structured, type JobGuardOptions, type Logger } from './guard';
+export { webhook, type Notice, type Notify } from './guard';
 export type { CronlatchEvents, SkipReason, TaskResult } from './core';
 
 // Locks outside of jobs.
 export { LockManager, refreshOnce } from './core';
 
 // Inside a running job.
-export { currentLock, LockAssert, LockExtender } from './core';
-export type { Lock } from './core';
-export { currentRun } from './ledger';
-export type { CurrentRun } from './ledger';
+export { currentLock, LockAssert, LockExtender, type Lock } from './core';
+export { currentRun, type CurrentRun } from './ledger';
 
 // Errors.
 export {

@@ -9,76 +9,37 @@
 
 // Locks.
 export { StorageBasedLockProvider } from './core';
-export type {
-  ExtensionRequest,
-  Grant,
-  LockObserver,
-  LockPage,
-  LockProvider,
-  LockRecord,
-  LockRequest,
-  LockState,
-  LockStorageErrorOptions,
-  NamedLockRecord,
-  StatementOptions,
-  StorageAccessor,
-  StorageBasedLockProviderOptions,
-  StorageOutcome,
-} from './core';
+export type { ExtensionRequest, Grant, LockObserver, LockPage, LockProvider, LockRecord } from './core';
+export type { LockRecordPage, LockRequest, LockState, LockStorageErrorOptions } from './core';
+export type { NamedLockRecord, StatementOptions, StorageAccessor } from './core';
+export type { StorageBasedLockProviderOptions, StorageOutcome } from './core';
 
 // Tasks under locks, and the events of both.
 export { EventHub, LockingTaskExecutor } from './core';
-export type {
-  EventListener,
-  EventName,
-  ExecutorOptions,
-  HeldLock,
-  LockedTask,
-  LockEvent,
-  MissedTickEvent,
-  ExecuteOptions,
-  RunIdentity,
-  RunLockEvent,
-  RunSkipReason,
-  TaskConfiguration,
-  TickDetails,
-  TickEvent,
-} from './core';
+export type { EventListener, EventName, ExecutorOptions, HeldLock, LockedTask, LockEvent } from './core';
+export type { MissedTickEvent, ExecuteOptions, RunIdentity, RunLockEvent, RunSkipReason } from './core';
+export type { TaskConfiguration, TickDetails, TickEvent } from './core';
 
 // Runs.
-export type {
-  Claim,
-  Decision,
-  FoundRun,
-  NewRun,
-  NewRunEvent,
-  OverdueScope,
-  Peek,
-  PeekRequest,
-  PurgeRequest,
-  PurgeStep,
-  Run,
-  RunEvent,
-  RunEventKind,
-  RunKey,
-  RunPeriod,
-  RunQuery,
-  RunState,
-  RunStore,
-  RunSummary,
-} from './ledger';
+export type * from './ledger/run-log-store';
+export type * from './ledger/run-store';
+export type * from './ledger/request-store';
+export type { Claim, LatestRun, Run, RunEvent, RunEventKind, RunKey, RunPeriod, RunProgress } from './ledger';
+export type { RunState, RunSummary } from './ledger';
 
 // The register of jobs.
 export type { DeclaredJob, DeclaredSchedule, JobRegister, JobRegistration } from './ledger';
-export type { LateJob, RegisteredJob } from './ledger';
+export type { RegisteredJob } from './ledger';
 export type { JobChange, LastRunChange, ScheduleChange } from './ledger';
 
-// Tools for operators, on `guard.ledger` and `guard.backfill`.
+// Tools for operators, on `guard`, `guard.ledger` and `guard.backfill`.
+export type { JobOverview, JobRemark, Overview, OverviewOptions } from './guard';
+export type { RunningLock } from './core';
 export type { BackfillRange, BackfillResult, Explanation, OperatorAct, RunLedger, RunName } from './ledger';
+export type { RunRequest } from './ledger';
 
 // Time.
-export { systemClock } from './core';
-export type { Clock } from './core';
+export { systemClock, type Clock } from './core';
 
 // What the options and results in `cronlatch` are made of, for code that must name it.
 export type { Asynchronous, SchedulerLockDecorator, Skippable, ThrowingLockDecorator } from './decorator';

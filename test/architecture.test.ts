@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
 import { MAY_IMPORT } from './dependency-rule';
@@ -57,7 +57,7 @@ void test('imports point inward, and packages stay in the folders that name them
 
 void test('the command line alone imports the runtime dependencies', () => {
   const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { dependencies: object };
-  assert.deepEqual(Object.keys(dependencies), ['cli-table3', 'commander']);
+  assert.deepEqual(Object.keys(dependencies), ['commander']);
   for (const name of Object.keys(dependencies)) {
     const rooms = Object.keys(MAY_IMPORT).filter((room) => MAY_IMPORT[room]?.includes(name));
     assert.deepEqual(rooms, ['cli'], name);
@@ -82,4 +82,38 @@ void test('a planted import circle is found', () => {
   ]);
   const circle = ['core/clock.ts', 'guard/index.ts', 'guard/job-guard.ts', 'core/clock.ts'];
   assert.deepEqual(importCircle(planted), circle);
+});
+
+void test('the index of the test helpers names each file of test/support, and no other', () => {
+  const index = readFileSync('test/support/README.md', 'utf8').matchAll(/`([\w./-]+)` +\|$/gm);
+  const entries = [...index].map(([, entry = '']) => entry);
+  const files = readdirSync('test/support', { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /(?<!README)\.\w+$/.test(name),
+  );
+  const isNamed = (file: string, entry: string): boolean =>
+    entry.endsWith('/') ? file.startsWith(entry) : file === entry;
+  assert.deepEqual(
+    files.filter((file) => !entries.some((entry) => isNamed(file, entry))),
+    [],
+  );
+  assert.deepEqual(
+    entries.filter((entry) => !files.some((file) => isNamed(file, entry))),
+    [],
+  );
+});
+
+void test('a comment that names more tests of a subject names those that exist', () => {
+  const files = readdirSync('test', { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  );
+  const named = files.flatMap((file) => {
+    const [, paths] =
+      /^\/\/ More of this subject: (.*)$/m.exec(readFileSync(join('test', file), 'utf8')) ?? [];
+    return paths?.split(', ').map((path) => join('test', path)) ?? [];
+  });
+  assert.ok(named.length > 50);
+  assert.deepEqual(
+    named.filter((path) => !existsSync(path)),
+    [],
+  );
 });

@@ -68,7 +68,6 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'integrations/pg',
     'integrations/better-sqlite3',
     'typeorm',
-    'cli-table3',
     'commander',
   ],
   observability: ['core', 'ledger', 'guard', '@opentelemetry/api'],

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import { mysqlDatabase } from './support/databases';
-import { runningServer } from './support/running-servers';
+import { closing } from './support/benches/closing';
+import { mysqlDatabase } from './support/databases/fresh';
+import { runningServer } from './support/servers/running';
 
 async function walk(t: TestContext, ...address: string[]): Promise<void> {
   const { stdout } = await promisify(execFile)(process.execPath, ['scripts/walk.mjs', ...address]);
@@ -17,10 +18,6 @@ async function walk(t: TestContext, ...address: string[]): Promise<void> {
 
 void test('the source files that a warm call passes are counted', async (t) => {
   if (runningServer('mysql') === undefined) return await walk(t);
-  const database = await mysqlDatabase();
-  try {
-    await walk(t, database.url);
-  } finally {
-    await database.dispose();
-  }
+  await using database = closing(await mysqlDatabase());
+  await walk(t, database.url);
 });

@@ -3,12 +3,23 @@ import {
   CronlatchError,
   InvalidLockConfigurationError,
   InvalidLockUseError,
-  LockStorageError,
   SchemaMismatchError,
+  type SkipReason,
 } from '../core';
+import { withoutAddresses } from '../core/options';
 
 /** The exit codes of a command, beside 1 for an error. */
 export const EXIT = { done: 0, usage: 2, conflict: 4, problems: 5, stillDue: 75 } as const;
+
+/** After these skips nothing is left to do, or only an operator can do it. After all others, a later call may succeed. */
+export const EXIT_AFTER: { readonly [R in SkipReason]?: number } = {
+  'already-completed': EXIT.done,
+  skipped: EXIT.done,
+  calendar: EXIT.done,
+  deadline: EXIT.done,
+  exhausted: 1,
+  interrupted: 1,
+};
 
 /** The command was called in a wrong way. It ends with the exit code 2. */
 export class UsageError extends Error {}
@@ -36,11 +47,11 @@ export async function orConflict<T>(change: Promise<T>): Promise<T> {
 
 /** What a user reads about an error: one line, or one per problem of the tables. */
 export function linesOf(error: unknown): readonly string[] {
-  if (error instanceof SchemaMismatchError) return withCommands(error.message).split('\n');
+  if (error instanceof SchemaMismatchError) return withOneRemedy(withCommands(error.message)).split('\n');
   if (error instanceof CommanderError) return isHelp(error) ? [] : [plain(error.message)];
   const isOurs =
     error instanceof CronlatchError || error instanceof UsageError || error instanceof ConflictError;
-  return [`${plain(error instanceof Error ? error.message : String(error), isOurs)}${remedyOf(error)}`];
+  return [plain(error instanceof Error ? error.message : String(error), isOurs)];
 }
 
 /** The stacks of an error and its causes, without the properties of drivers' errors. */
@@ -60,28 +71,15 @@ function plain(message: string, isOurs = false): string {
   return isOurs ? withCommands(line) : withoutAddresses(line);
 }
 
-function withoutAddresses(text: string): string {
-  return text.replace(/\b[a-z][a-z0-9+.-]*:\/\/(?:.*@)?[^\s'\"]*/gi, '***');
+/** On the command line, one command creates all tables that are missing. */
+function withOneRemedy(message: string): string {
+  const facts = message.replace(/ Create it with createTables\(.*$/gm, '');
+  return facts === message ? message : `${facts} Create what is missing with npx cronlatch init.`;
 }
 
 /** The library's messages name calls of the library. On the command line, options and commands do the same. */
 function withCommands(message: string): string {
   return message
     .replace(/([Pp])ass force: true/g, '$1ass --force')
-    .replace('Create it with createTables(),', 'Create it with cronlatch init,');
-}
-
-/** The codes of a server that cannot be reached. */
-const UNREACHABLE: ReadonlySet<string | undefined> = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ETIMEDOUT',
-]);
-
-function remedyOf(error: unknown): string {
-  if (!(error instanceof LockStorageError) || !UNREACHABLE.has(error.driverCode)) return '';
-  return ' Check the address, and that the server is running and can be reached from here.';
+    .replace('Create it with createTables(),', 'Create it with npx cronlatch init,');
 }

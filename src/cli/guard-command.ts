@@ -1,19 +1,21 @@
 import { Option, type Command } from 'commander';
 import { hostname, userInfo } from 'node:os';
-import type { LockState } from '../core';
 import type { JobGuard } from '../guard';
-import { isJobGuard } from '../guard/integration';
+import { integrationOf, isJobGuard } from '../guard/integration';
 import { createGuard, type CreateJobGuardOptions } from '../integrations/sql/create-guard';
 import { checkAct } from '../ledger/operator/decide-act';
 import { openDatabase } from './database-of';
 import { exportedValue } from './exported-value';
 import { UsageError } from './failure';
 import { addGuardSource, type ChangeOptions, type Options } from './options';
-import { confirm, io, isInteractive, print } from './terminal';
+import { confirm, io, isInteractive, print, printText, useUtc } from './terminal';
 
 /** A command that shows something. Its options lead to a guard. */
 export function addGuardCommand(program: Command, usage: string, description: string): Command {
-  return addGuardSource(program.command(usage).description(description)).option('--json', 'print JSON');
+  return addGuardSource(program.command(usage).description(description))
+    .option('--json', 'print JSON')
+    .option('--utc', 'show instants in UTC, and not in the time zone of a job')
+    .hook('preAction', (command) => useUtc(command.opts<Options>().utc));
 }
 
 /** A command that changes something, for a reason that is recorded. */
@@ -58,7 +60,7 @@ async function openGuard(options: Options, own: CreateJobGuardOptions): Promise<
   const { app, lockTable, runTable, jobTable, schema } = options;
   if (app !== undefined) {
     const guard = await exportedValue(app, { option: '--app', kind: 'job guard', is: isGuard });
-    guard.standby(true);
+    integrationOf(guard).setStandby(true, false);
     return guard;
   }
   const database = await openDatabase(options, { creates: false });
@@ -85,7 +87,7 @@ function checkChange({ reason, actor, yes }: ChangeOptions): void {
  * @returns `false` if the operator does not agree. The command then ends with the exit code 1.
  */
 export async function agrees(change: readonly string[], { yes, json }: ChangeOptions): Promise<boolean> {
-  if (!json || !yes) print(change.join('\n'));
+  if (!json || !yes) for (const line of change) printText(line);
   if (yes || (await confirm('Go on?'))) return true;
   print('nothing changed');
   io.exitCode = 1;
@@ -99,17 +101,4 @@ function userName(): string {
   } catch {
     return String(process.getuid?.() ?? 'unknown');
   }
-}
-
-const PAGE = 1000;
-
-/** @param most ends the list with the page that reaches this number */
-export async function allLocks({ locks }: JobGuard, most = Infinity): Promise<readonly LockState[]> {
-  const all: LockState[] = [];
-  let page: readonly LockState[];
-  do {
-    page = await locks.list({ after: all.at(-1)?.name, limit: PAGE });
-    all.push(...page);
-  } while (page.length === PAGE && all.length < most);
-  return all;
 }

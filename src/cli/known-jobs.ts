@@ -1,17 +1,19 @@
-import { InvalidLockUseError, SchemaMismatchError } from '../core';
+import { InvalidLockUseError } from '../core';
 import type { JobGuard } from '../guard';
 import { integrationOf } from '../guard/integration';
 import type { JobRegistry } from '../guard/jobs/job-registry';
+import { unreadableText } from '../guard/overview';
 import { describeValue, isNear } from '../core/options';
-import { RunLedger, type Run, type RunSummary } from '../ledger';
-import type { JobRegister, RegisteredJob } from '../ledger/job-register';
+import { periodAt, RunLedger, type Run } from '../ledger';
+import { canBePaused, type JobRegister, type RegisteredJob } from '../ledger/job-register';
+import { declaredPolicy, readKnownRegister } from '../ledger/known-register';
 import { checkDayRule, dayOf, startOfDayMs } from '../ledger/periods/business-date';
 import { periodOfKey } from '../ledger/periods/period-of-key';
-import { calendarPeriodsOf, parseJobPolicy, type JobPolicy } from '../ledger/policy/job-policy';
-import { limitOf, readRegister, type LedgerContext } from '../ledger/store-statements';
+import type { RunKey } from '../ledger/run';
+import { calendarPeriodsOf, type JobPolicy } from '../ledger/policy/job-policy';
+import type { LedgerContext } from '../ledger/store-statements';
 import { UsageError } from './failure';
 import { instantIn } from './options';
-import { commandText } from './terminal';
 
 /**
  * The jobs of a command: those of the application's guard, and those of the register. The register keeps what instances
@@ -39,7 +41,7 @@ export class KnownJobs {
    */
   static async of(guard: JobGuard): Promise<KnownJobs> {
     const { context, registry } = integrationOf(guard).requireOncePerRunner('cronlatch needs');
-    return new KnownJobs(context, await registerOf(context), registry);
+    return new KnownJobs(context, await readKnownRegister(context), registry);
   }
 
   /** The database's current time if it is known, or else that of this host. */
@@ -47,18 +49,35 @@ export class KnownJobs {
     return this.register?.now ?? new Date();
   }
 
-  /** The newest run of each job and scope, and those that are running or interrupted. One statement. */
-  async latestRuns(): Promise<readonly RunSummary[]> {
-    return (await this.context.store.latest?.(limitOf(this.context))) ?? [];
+  /** The known jobs with this lock. */
+  jobsOf(lock: string): readonly string[] {
+    const ofApp = this.registry.all.filter((job) => job.lock.name === lock).map(({ policy }) => policy.job);
+    const registered = [...this.#registered.values()].filter(
+      ({ declared }) => declared.lock === lock && canBePaused(declared),
+    );
+    return [...new Set([...ofApp, ...registered.map(({ job }) => job)])];
   }
 
   /** The jobs with this lock that are known to run once per period. */
   oncePerJobsOf(lock: string): readonly string[] {
-    const ofApp = this.registry.all.filter((job) => job.lock.name === lock).map(({ policy }) => policy.job);
-    const registered = [...this.#registered.values()].filter(
-      ({ declared }) => declared.lock === lock && declared.kind !== 'lock' && declared.kind !== 'tick',
-    );
-    return [...new Set([...ofApp, ...registered.map(({ job }) => job)])];
+    const isOnlyLock = (job: string): boolean => this.get(job)?.declared.kind === 'lock';
+    return this.jobsOf(lock).filter((job) => this.registry.get(job) !== undefined || !isOnlyLock(job));
+  }
+
+  /**
+   * The one lock of a job.
+   *
+   * @throws UsageError for a job that is not registered, and for one that has no such lock
+   */
+  lockOf(job: string): string {
+    const declared = this.get(job)?.declared;
+    const lock = this.registry.get(job)?.lock.name ?? declared?.lock;
+    if (lock === undefined) throw this.#unknown(job, 'registered job');
+    if (declared === undefined || canBePaused(declared)) return lock;
+    const why = declared.hasNameFunction
+      ? 'its lock names depend on its arguments. Use its option enabled instead'
+      : 'a distributed task has no lock. Put its instances on standby instead';
+    throw new UsageError(`Job '${job}' cannot be paused: ${why}.`);
   }
 
   get(job: string): RegisteredJob | undefined {
@@ -67,14 +86,13 @@ export class KnownJobs {
 
   /** The newest run of a job, in any scope unless the job has one. */
   async newestRun(job: string, scope: string | undefined): Promise<Run | undefined> {
-    const fixed = this.#policyOf(job)?.scope;
-    const inScope = scope ?? (typeof fixed === 'string' ? fixed : undefined);
+    const inScope = scope ?? this.#scopeOf(job);
     const [run] = await this.ledger.list({ job, limit: 1, ...(inScope ? { scope: inScope } : {}) });
     return run;
   }
 
   /** Whether a tick would count for the period of this run. `undefined` if the periods are unknown. */
-  isCurrent({ job, periodKey }: Run): boolean | undefined {
+  isCurrent({ job, periodKey }: Omit<RunKey, 'scope'>): boolean | undefined {
     const policy = this.#policyOf(job);
     return policy && policy.periodAt(this.now).key === periodKey;
   }
@@ -90,19 +108,24 @@ export class KnownJobs {
     if (run === undefined) throw this.#unknown(job);
   }
 
+  /** As `policy`, but `undefined` for a job of which only code knows the periods, or which has none. */
+  knownPolicy(job: string): JobPolicy | undefined {
+    return this.#registered.get(job)?.declared.hasCalendar
+      ? this.registry.get(job)?.policy
+      : this.#policyOf(job);
+  }
+
   /**
    * The options of a job whose periods can be computed here.
    *
    * @throws UsageError for an unknown job, and for a job of which only code knows the dates
    */
   policy(job: string): JobPolicy {
-    const ofApp = this.registry.get(job)?.policy;
-    if (ofApp !== undefined) return ofApp;
+    const policy = this.knownPolicy(job);
+    if (policy !== undefined) return policy;
     const registered = this.#registered.get(job);
     if (registered === undefined) throw this.#unknown(job, 'registered job');
     const { kind, hasCalendar } = registered.declared;
-    const policy = declaredPolicy(registered);
-    if (policy !== undefined && !hasCalendar) return policy;
     if (kind === 'lock' || kind === 'tick')
       throw new UsageError(`Job '${job}' does not run once per period, so it has no periods.`);
     const code = hasCalendar ? 'calendar' : 'key function';
@@ -126,15 +149,39 @@ export class KnownJobs {
     );
   }
 
-  /** @throws UsageError if a job whose periods are known has none with this key */
-  checkPeriod(job: string, period: string): void {
+  /**
+   * A run of the job: its newest one by default, and that of the current period and the one before for `today` and
+   * `yesterday`. The scope is that of the job by default.
+   *
+   * @throws UsageError if a job whose periods are known has none with this key, or a job has no run
+   */
+  async runName(job: string, period: string | undefined, scope: string | undefined): Promise<RunKey> {
+    if (period !== undefined)
+      return { job, scope: scope ?? this.#scopeOf(job) ?? '', periodKey: this.#keyOf(job, period) };
+    const run = await this.newestRun(job, scope);
+    if (run === undefined) throw new UsageError(`Job '${job}' has no runs, so name the period.`);
+    return { job, scope: run.scope, periodKey: run.periodKey };
+  }
+
+  #keyOf(job: string, period: string): string {
     const policy = this.#policyOf(job);
     const periods = policy && calendarPeriodsOf(policy);
+    if (periods === undefined) return period;
+    const dates = { ...periods, target: 'current' } as const;
+    const current = periodAt(this.now, dates);
+    if (period === 'today') return current.key;
+    if (period === 'yesterday') return periodAt(new Date(current.start.getTime() - 1), dates).key;
     try {
-      if (periods !== undefined) periodOfKey(period, periods);
+      return periodOfKey(period, periods).key;
     } catch (error) {
       throw error instanceof InvalidLockUseError ? new UsageError(error.message) : error;
     }
+  }
+
+  /** `undefined` if a function chooses it. */
+  #scopeOf(job: string): string | undefined {
+    const scope = this.#policyOf(job)?.scope;
+    return typeof scope === 'string' && scope !== '' ? scope : undefined;
   }
 
   #policyOf(job: string): JobPolicy | undefined {
@@ -163,39 +210,4 @@ export function businessDay(text: string, option: string): number {
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
-}
-
-async function registerOf(context: LedgerContext): Promise<JobRegister | undefined> {
-  try {
-    const { now, jobs, unreadable = [] } = await readRegister(context);
-    const [read, unread] = [true, false].map((is) => jobs.filter((job) => isReadable(job) === is));
-    return { now, jobs: read ?? [], unreadable: [...unreadable, ...(unread ?? [])] };
-  } catch (error) {
-    if (error instanceof SchemaMismatchError || error instanceof InvalidLockUseError) return undefined;
-    throw error;
-  }
-}
-
-/** A newer version can declare periods that this one does not know. */
-function isReadable(job: RegisteredJob): boolean {
-  try {
-    declaredPolicy(job);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-export function unreadableText({ job, version }: Pick<RegisteredJob, 'job' | 'version'>): string {
-  const forget = commandText('forget', [job], ' --reason TEXT');
-  return `Job '${job}' cannot be read: cronlatch ${version} has registered it. Use that version here. If your code no longer has the job, call ${forget}`;
-}
-
-/** What an instance declared, without its calendar. `undefined` for a job without periods, and for a key function. */
-export function declaredPolicy({ job, declared }: RegisteredJob): JobPolicy | undefined {
-  const { kind, timeZone, dayStart, target, scope = '' } = declared;
-  if (kind === 'lock' || kind === 'tick' || kind === 'custom') return undefined;
-  const defaults = parseJobPolicy({ period: kind, timeZone, dayStart, target }, job);
-  const { retry = defaults.retry, onCrash = defaults.onCrash, catchUp = defaults.catchUp } = declared;
-  return { ...defaults, retry, onCrash, catchUp, startDeadlineMs: declared.startDeadlineMs, scope };
 }

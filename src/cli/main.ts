@@ -5,26 +5,37 @@
  */
 import { Command } from 'commander';
 import { VERSION } from '../core/version';
+import { addCalendarCommand } from './commands/calendar';
+import { addCompletionCommand } from './commands/completion';
 import { addDoctorCommand } from './commands/doctor';
 import { addExecCommand } from './commands/exec';
+import { addHoldCommands } from './commands/holds';
 import { addTableCommands } from './commands/tables';
 import { addLockCommands } from './commands/locks';
+import { addLogsCommand } from './commands/logs';
 import { addPeriodCommands } from './commands/periods';
+import { addRunNowCommand } from './commands/run-now';
 import { addRunCommands } from './commands/runs';
 import { addStatusCommand } from './commands/status';
 import { addWhyCommand } from './commands/why';
 import { exitCodeOf, linesOf, stackOf } from './failure';
+import { groupHelp } from './help';
 import { endProcess, ignoreClosedPipes, io, printNote, useIo, type Io } from './terminal';
 
 /** In the order of the help. */
 const COMMANDS: readonly ((program: Command) => void)[] = [
-  addTableCommands,
   addStatusCommand,
-  addPeriodCommands,
-  addRunCommands,
+  addCalendarCommand,
   addWhyCommand,
+  addRunNowCommand,
+  addRunCommands,
+  addLogsCommand,
   addLockCommands,
+  addHoldCommands,
+  addPeriodCommands,
   addDoctorCommand,
+  addTableCommands,
+  addCompletionCommand,
   addExecCommand,
 ];
 
@@ -32,6 +43,8 @@ function programOf(): Command {
   const program = new Command('cronlatch')
     .description('Shows and changes what cronlatch keeps in a database, and creates its tables.')
     .version(VERSION)
+    .commandsGroup('More:')
+    .helpCommand(true)
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
@@ -41,6 +54,7 @@ function programOf(): Command {
     });
   for (const add of COMMANDS) add(program);
   for (const command of program.commands) command.option('--verbose', 'print the stack of an error, too');
+  groupHelp(program);
   return program;
 }
 

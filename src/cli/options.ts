@@ -18,6 +18,7 @@ export interface Options extends Omit<TableNameOptions, 'tables' | 'rowLockTable
   /** A file that exports the application's guard. */
   readonly app?: string | undefined;
   readonly json?: boolean | undefined;
+  readonly utc?: boolean | undefined;
   /** The scope, if the job has scopes. */
   readonly scope?: string | undefined;
 }
@@ -42,7 +43,7 @@ export function addAddressOptions(command: Command): Command {
 export function addTableOptions(command: Command): Command {
   const tables = new Option(
     '--tables <sets>',
-    'any of lock, ledger, jobs and row-lock, separated by commas (default: lock,ledger,jobs)',
+    'any of lock, ledger, jobs, operations and row-lock, separated by commas (default: all but row-lock)',
   );
   return addTableNames(command.addOption(tables.argParser(tableSetsOf))).option(
     '--row-lock-table <name>',
@@ -102,6 +103,6 @@ function tableSetsOf(text: string): TableSet[] {
   const sets = text.split(',').map((set) => set.trim());
   if (sets.every(isTableSet)) return sets;
   throw new UsageError(
-    `--tables is ${describeValue(text)}: use lock, ledger, jobs and row-lock, separated by commas.`,
+    `--tables is ${describeValue(text)}: use lock, ledger, jobs, operations and row-lock, separated by commas.`,
   );
 }

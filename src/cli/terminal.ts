@@ -1,10 +1,9 @@
 /** What a command shows, and what it asks. */
-import type TableClass from 'cli-table3';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { styleText } from 'node:util';
 import { escapeUnsafe, logLine } from '../guard/log/logger';
-import { timeText } from '../ledger/operator/state-of-run';
+import { quoted, timeText } from '../ledger/operator/state-of-run';
 
 /** Where the command line reads and writes: the process, unless the caller of `main` gives another place. */
 export type Io = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'env' | 'exitCode'>;
@@ -15,8 +14,24 @@ export function useIo(place: Io): void {
   io = place;
 }
 
+/** What is printed while `printed` waits. */
+let kept: string[] | undefined;
+
 export function print(text: string): void {
-  io.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+  const lines = text.endsWith('\n') ? text : `${text}\n`;
+  if (kept === undefined) io.stdout.write(lines);
+  else kept.push(lines);
+}
+
+/** What `show` prints, as a text. */
+export async function printed(show: () => unknown): Promise<string> {
+  kept = [];
+  try {
+    await show();
+    return kept.join('');
+  } finally {
+    kept = undefined;
+  }
 }
 
 /** A line about what a command does, which is not its result. */
@@ -52,24 +67,46 @@ export function shown(value: Value): string {
   return value instanceof Date ? timeText(value) : logLine(String(value));
 }
 
-/** For a shell, if the text has characters with a meaning there. */
-export function quoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+export type Style = 'red' | 'yellow' | 'green' | 'cyan' | 'bold' | 'dim';
+
+/** A value for people, in a colour if the output has colours. */
+export function styled(style: Style | undefined, value: Value): string {
+  const text = shown(value);
+  return style !== undefined && hasColors() ? styleText(style, text, { validateStream: false }) : text;
 }
 
-/** A call of the command line. After `--`, the parser takes no operand for an option. */
-export function commandText(verb: string, operands: readonly string[], options: string): string {
-  const text = operands.map(quoted).join(' ');
-  const isPlain = operands.every((operand) => !operand.startsWith('-'));
-  return `cronlatch ${verb} ${isPlain ? `${text}${options}` : `${options.trim()} -- ${text}`}`;
+function hasColors(): boolean {
+  const { FORCE_COLOR: forced, NO_COLOR: none } = io.env;
+  return forced ? !/^(0|false)$/.test(forced) : !none && io.stdout.isTTY && io.stdout.hasColors(io.env);
 }
 
-export type Style = 'red' | 'yellow' | 'green' | 'bold' | 'dim';
+/** So that no one needs the colours: each state of a run has a symbol of its own. */
+const STATES: readonly (readonly [Style, symbol: string, states: readonly string[]])[] = [
+  ['red', '✗', ['failed', 'late', 'unreadable']],
+  ['red', '!', ['interrupted']],
+  ['red', '○', ['missed']],
+  ['yellow', '‖', ['on hold', 'standby']],
+  ['yellow', '◌', ['kept', 'due', 'pending']],
+  ['cyan', '▶', ['running', 'held']],
+  ['green', '✓', ['ok', 'completed']],
+];
 
-/** A value for people, in a colour if the terminal shows colours. */
-export function styled(style: Style, value: Value): string {
-  const hasColors = io.stdout.isTTY && io.stdout.hasColors();
-  return hasColors ? styleText(style, shown(value)) : shown(value);
+/** The cell of a state: its symbol and its name, with its colour. */
+export function stateCell(state: string): readonly [Style, string] {
+  const [style, symbol] = STATES.find(([, , states]) => states.includes(state)) ?? (['dim', '·'] as const);
+  return [style, `${symbol} ${state}`];
+}
+
+let isUtc = false;
+
+/** Whether instants are shown in UTC instead of in the time zone of their job. */
+export function useUtc(is = false): void {
+  isUtc = is;
+}
+
+/** An instant in the time zone of its job. */
+export function at(instant: Date | undefined, timeZone = 'UTC'): string | undefined {
+  return instant && timeText(instant, isUtc ? 'UTC' : timeZone);
 }
 
 const UNITS = [
@@ -87,44 +124,118 @@ export function relative(instant: Date | undefined, now: Date): string | undefin
   return ms > 0 ? `in ${text}` : `${text} ago`;
 }
 
+/** A terminal that does not report its width has 0 columns. */
+function lineWidth(): number {
+  return io.stdout.columns || Number(io.env['COLUMNS']) || Infinity;
+}
+
+/** The characters that can take two columns of a terminal. */
+const WIDE = /[\u1100-\u11ff\u2e80-\uff60\uffe0-\u{10ffff}]|\p{Emoji_Presentation}/u;
+
+function widthOf(text: string): number {
+  return [...text].reduce((width, character) => width + (WIDE.test(character) ? 2 : 1), 0);
+}
+
+/** Lines of whole words. Only a word that is longer than a line makes its line longer. */
+function linesOf(words: readonly string[], width: number): string[] {
+  const lines: string[] = [];
+  for (const word of words) {
+    const line = lines.at(-1);
+    if (line === undefined || widthOf(line) + 1 + widthOf(word) > width) lines.push(word);
+    else lines[lines.length - 1] = `${line} ${word}`;
+  }
+  return lines;
+}
+
+/** A text with an ellipsis in its middle if it is too long. */
+function shortened(text: string, width: number): string {
+  const characters = [...text];
+  const middle = (): number => characters.length >> 1;
+  let excess = widthOf(text) - width;
+  if (excess <= 0) return text;
+  while (excess >= 0) excess -= widthOf(characters.splice(middle(), 1)[0] ?? '…');
+  characters.splice(middle(), 0, '…');
+  return characters.join('');
+}
+
+/** Prints sentences for people, which wrap between words. */
+export function printText(text: string, style?: Style): void {
+  const lines = linesOf(shown(text).split(' '), lineWidth());
+  print(lines.map((line) => styled(style, line)).join('\n'));
+}
+
+/** Prints sentences, and a command to type. It wraps between its arguments, so that it can be pasted. */
+export function printAdvice(text: string, command?: readonly string[], style?: Style): void {
+  printText(text, style);
+  if (command === undefined) return;
+  const lines = linesOf(['cronlatch', ...command.map((arg) => shown(quoted(arg)))], lineWidth() - 4);
+  print(lines.map((line) => `  ${styled('bold', line)}`).join(' \\\n'));
+}
+
 /** A row of a table: the cells by the names of their columns. A cell with a style is `[style, value]`. */
 export type Row = Readonly<Record<string, Value | readonly [Style, Value]>>;
 
-/** Prints a table, without the columns that have no value in any row. */
-export function printTable(rows: readonly Row[]): void {
+/** For a narrow terminal: the columns to leave out, the least important one first, and that whose text wraps. */
+export interface Layout {
+  readonly drop?: readonly string[];
+  readonly wrap?: string;
+}
+
+/** Texts keep this width, and the names in the first column that one, as long as other columns can drop. */
+const [LEAST, SHORT] = [26, 12];
+const GAP = '  ';
+
+/**
+ * Prints a table, without the columns that have no value in any row. If it is wider than the terminal, the text wraps,
+ * then columns drop, and then the longest names are shortened.
+ */
+export function printTable(rows: readonly Row[], { drop = [], wrap }: Layout = {}): void {
   const names = Object.keys(rows[0] ?? {}).filter((name) => rows.some((row) => row[name] !== undefined));
-  if (names.length === 0) return;
-  const cells = rows.map((row) => names.map((name) => textOf(row[name])));
-  const { lines, width } = tableOf(names, cells);
-  const isWide = width > (io.stdout.columns ?? (Number(io.env['COLUMNS']) || Infinity));
-  print(isWide ? blocksOf(names, cells) : lines.join('\n'));
-}
-
-function textOf(cell: Row[string]): string {
-  return typeof cell !== 'object' || cell instanceof Date ? shown(cell) : styled(...cell);
-}
-
-function tableOf(names: readonly string[], rows: readonly (readonly string[])[]) {
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- only a command that prints a table loads it
-  const Table = require('cli-table3') as typeof TableClass;
-  const chars: Record<string, string> = { top: '-', 'top-mid': '--', middle: '  ' };
-  for (const side of ['top', 'bottom', 'left', 'right', 'mid'])
-    for (const name of [side, `${side}-mid`, `${side}-left`, `${side}-right`]) chars[name] ??= '';
-  const table = new Table({
-    head: names.map((name) => styled('dim', name)),
-    chars,
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
+  let columns = names.map((name): Column => {
+    const cells = [['dim', name] as const, ...rows.map((row) => cellOf(row[name]))];
+    return { name, cells, width: Math.max(...cells.map(([, text]) => widthOf(text))) };
   });
-  table.push(...rows.map((row) => [...row]));
-  // The border is as wide as the table on a terminal, where some characters take two columns.
-  const [border = '', ...lines] = table.toString().split('\n');
-  return { width: border.length, lines: lines.map((line) => line.trimEnd()) };
+  const excess = (most = Infinity): number =>
+    columns.reduce((sum, { width }) => sum + Math.min(width, most) + GAP.length, -GAP.length) - lineWidth();
+  if (excess() > 0)
+    for (const dropped of drop)
+      if (excess(LEAST) > 0) columns = columns.filter(({ name }) => name !== dropped);
+  while (excess() > 0) {
+    const text = columns.find(({ name, width }) => name === wrap && width > LEAST);
+    const longest = columns.reduce((one, other) => (other.width > one.width ? other : one));
+    const name = columns.find(({ width }) => longest.width <= LEAST && width > SHORT);
+    if (longest.width === 1) break;
+    (text ?? name ?? longest).width -= 1;
+  }
+  if (columns.length > 0)
+    print([undefined, ...rows].flatMap((_, row) => linesOfRow(columns, row, wrap)).join('\n'));
 }
 
-/** For a terminal that is too narrow for the table: each row as lines of `name: value`. */
-function blocksOf(names: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lineOf = (cell: string, column: number): string => `${styled('dim', `${names[column]}:`)} ${cell}`;
-  return rows.map((row) => row.map(lineOf).join('\n')).join('\n\n');
+interface Column {
+  readonly name: string;
+  /** That of the head is the first. */
+  readonly cells: readonly (readonly [Style | undefined, string])[];
+  width: number;
+}
+
+function linesOfRow(columns: readonly Column[], row: number, wrap: string | undefined): string[] {
+  const cells = columns.map(({ name, cells: all, width }) => {
+    const [style, text = ''] = all[row] ?? [];
+    const lines = name === wrap ? linesOf(text.split(' '), width) : [text];
+    return lines.map((line) => [style, shortened(line, width)] as const);
+  });
+  return Array.from({ length: Math.max(...cells.map(({ length }) => length)) }, (_, line) => {
+    const padded = columns.map(({ width }, column) => {
+      const [style, text] = cells[column]?.[line] ?? [undefined, ''];
+      return styled(style, text) + ' '.repeat(Math.max(0, width - widthOf(text)));
+    });
+    return padded.join(GAP).trimEnd();
+  });
+}
+
+function cellOf(cell: Row[string]): readonly [Style | undefined, string] {
+  const [style, value] = typeof cell !== 'object' || cell instanceof Date ? [undefined, cell] : cell;
+  return [style, shown(value)];
 }
 
 /** Whether the operator sees the output and can answer a question. */

@@ -20,47 +20,22 @@
  *
  * A store plugs in as a `StorageAccessor` of five methods. This folder imports nothing but `node:*`.
  */
-export type { Clock } from './clock';
-export { systemClock } from './clock';
+export { systemClock, type Clock } from './clock';
 export type { Duration } from './duration';
 export * from './errors';
-export type {
-  CronlatchEvents,
-  EventListener,
-  EventName,
-  LockEvent,
-  MissedTickEvent,
-  RunIdentity,
-  RunLockEvent,
-  RunSkipReason,
-  TickEvent,
-} from './execution/events';
+export type * from './execution/events';
 export { EventHub } from './execution/events';
 export type { LockConfiguration, TaskConfiguration } from './lock-configuration';
 export { lockName } from './lock-name';
-export type { Lock, LockedTask, LockObserver, LockPage, LockProvider, LockState } from './lock';
-export type {
-  ExtensionRequest,
-  Grant,
-  LockRecord,
-  LockRequest,
-  NamedLockRecord,
-  StatementOptions,
-  StorageAccessor,
-} from './lease/storage-accessor';
+export type * from './lock';
+export type * from './lease/storage-accessor';
 export type { StorageBasedLockProviderOptions } from './lease/storage-based-lock-provider';
 export { StorageBasedLockProvider } from './lease/storage-based-lock-provider';
-export type { CurrentOptions } from './execution/current-lock';
-export { currentLock, LockAssert, LockExtender } from './execution/current-lock';
-export type {
-  ExecutorOptions,
-  HeldLock,
-  ExecuteOptions,
-  TickDetails,
-} from './execution/locking-task-executor';
+export { currentLock, LockAssert, LockExtender, type CurrentOptions } from './execution/current-lock';
+export type * from './execution/locking-task-executor';
+export type { RunningLock } from './execution/run-registry';
 export { LockingTaskExecutor } from './execution/locking-task-executor';
 export type { SkipReason, TaskResult } from './execution/task-result';
 export type { LockManagerOptions, LockOptions, TryLockOptions } from './waiting/lock-manager';
 export { LockManager } from './waiting/lock-manager';
-export type { RefreshOptions } from './waiting/refresh-once';
-export { refreshOnce } from './waiting/refresh-once';
+export { refreshOnce, type RefreshOptions } from './waiting/refresh-once';

@@ -134,6 +134,8 @@ export interface LockPage {
   readonly after?: string | undefined;
   /** How many locks at most. Default 100. */
   readonly limit?: number | undefined;
+  /** Only locks that are held. Default: also free ones. */
+  readonly held?: boolean | undefined;
 }
 
 /** Connects a caller with the provider of its lock. Every member is optional. The methods must not throw. */

@@ -71,3 +71,8 @@ export function describeValue(value: unknown): string {
     typeof value === 'string' ? JSON.stringify(value) : inspect(value, { depth: 0, breakLength: Infinity });
   return text.length <= LONGEST_SHOWN ? text : `${text.slice(0, LONGEST_SHOWN)}… (${text.length} characters)`;
 }
+
+/** An address can contain a password, or be a secret itself. */
+export function withoutAddresses(text: string): string {
+  return text.replace(/\b[a-z][a-z0-9+.-]*:\/\/(?:.*@)?[^\s'"]*/gi, '***');
+}

@@ -42,7 +42,7 @@ export function functionDecorator(
         'Legacy decorators (experimentalDecorators) support only methods. Make it a method, or compile with standard decorators.',
       );
     }
-    if ((descriptor.get ?? descriptor.set) !== undefined) refusePlace(label, 'an accessor');
+    if (descriptor.get !== undefined || descriptor.set !== undefined) refusePlace(label, 'an accessor');
     descriptor.value = replace(descriptor.value, name, false);
   };
   return (value, second, third) =>

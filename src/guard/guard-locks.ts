@@ -144,6 +144,22 @@ export class GuardLocks {
   }
 }
 
+const PAGE = 1000;
+
+/** @param most ends the list with the page that reaches this number */
+export async function allLocks(
+  locks: GuardLocks,
+  { held = false, most = Infinity }: { readonly held?: boolean; readonly most?: number } = {},
+): Promise<readonly LockState[]> {
+  const all: LockState[] = [];
+  let page: readonly LockState[];
+  do {
+    page = await locks.list({ after: all.at(-1)?.name, limit: PAGE, held });
+    all.push(...page);
+  } while (page.length === PAGE && all.length < most);
+  return all;
+}
+
 function holdOwnerOf(name: string, { actor, reason }: ForcedRelease, since: Date): string {
   for (const [option, text] of Object.entries({ actor, reason }))
     if (typeof text !== 'string' || text.trim() === '' || /\p{Cc}/u.test(text) || !text.isWellFormed())

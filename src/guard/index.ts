@@ -8,17 +8,11 @@
 export type { CloseOptions, CloseResult } from './closing/closing';
 export type { ForcedRelease, GuardLocks } from './guard-locks';
 export { configureJobGuard } from './configured-guard';
+export type * from './overview';
 export type { OverdueResult } from './overdue-runs';
-export type {
-  GuardConfiguration,
-  JobConfiguration,
-  JobGuardOptions,
-  JobOptions,
-  LockByArguments,
-  MethodOptions,
-  NamedByArguments,
-  WrapOptions,
-} from './job-guard-options';
+export type * from './job-guard-options';
 export { JobGuard } from './job-guard';
 export type { FieldLogger, LogEntry, LogFields, Logger, LogLevel, StructuredLogger } from './log/logger';
 export { structured } from './log/logger';
+export type * from './notices/webhook';
+export { webhook } from './notices/webhook';

@@ -11,6 +11,7 @@ import {
   type TickEvent,
 } from '../core';
 import { lockEventOf, type RunWrapper } from '../core/execution/events';
+import type { RunningLock } from '../core/execution/run-registry';
 import { callOption, checkOptionNames, describeValue } from '../core/options';
 import { processState } from '../core/process-state';
 import { SlotRuns } from '../ledger/slots/slot-runs';
@@ -68,6 +69,18 @@ export class GuardIntegration {
   /** Admits a single job. */
   admitOne<D extends JobDeclaration>(declaration: D): Job & D {
     return this.admit([declaration])[0] as Job & D;
+  }
+
+  /** @param isInstance `false` for the command line: the register does not show its standby */
+  setStandby(standby: boolean | (() => boolean), isInstance: boolean): void {
+    const { registry, registered } = this.parts;
+    registry.setStandby(standby);
+    if (isInstance) registered?.showStandby(() => registry.isOnStandby);
+  }
+
+  /** The locks of running jobs. */
+  heldLocks(): readonly RunningLock[] {
+    return this.parts.executor.runs.held();
   }
 
   /** Called when the next scheduled times of admitted jobs have become known. */

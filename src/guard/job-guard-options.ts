@@ -1,8 +1,9 @@
 import type { Clock, Duration, EventHub, LockConfiguration, LockProvider, TaskConfiguration } from '../core';
-import type { OncePerConfiguration, RunStore } from '../ledger';
+import type { OncePerConfiguration, RunLogOptions, RunStore } from '../ledger';
 import type { Logger, StructuredLogger } from './log/logger';
+import type { Notify } from './notices/webhook';
 
-export interface JobGuardOptions {
+export interface JobGuardOptions extends RunLogOptions {
   readonly lockProvider: LockProvider;
   /** Stores the runs of once-per jobs. The caller closes it. Default: none, and once-per jobs are rejected. */
   readonly runStore?: RunStore | undefined;
@@ -43,6 +44,12 @@ export interface JobGuardOptions {
    * the one of the Nest module. Default `false`.
    */
   readonly standby?: boolean | (() => boolean) | undefined;
+  /**
+   * Who learns of runs that fail permanently or are interrupted, of late jobs, and of holds that end: `webhook({ url,
+   * secret })`, or functions of your own. Each notice waits in the database until an instance has sent it, at least once
+   * and always with the same `id`. One that fails is sent up to three times more. Needs a run store in a database. Default: none.
+   */
+  readonly notify?: Notify | readonly Notify[] | undefined;
   /** Default: the system clock. */
   readonly clock?: Clock | undefined;
   /** Pass the hub of your lock provider if it reports events too, so that they share listeners. */
@@ -60,7 +67,7 @@ export interface JobOptions {
   readonly enabled?: boolean | (() => boolean) | undefined;
   /**
    * For a job without `oncePer`: `true` keeps the start, end, outcome and holder of the last run in the register of jobs,
-   * so that `ledger.jobs()` shows them and `ledger.late()` includes the job. It costs one statement after each run,
+   * so that `guard.overview()` shows them, also if the job is late. It costs one statement after each run,
    * which the run does not wait for. Default `false`.
    */
   readonly history?: boolean | undefined;

@@ -11,10 +11,12 @@ import {
   type TaskResult,
 } from '../core';
 import { parsePositiveDuration } from '../core/duration';
+import type { RunningLock } from '../core/execution/run-registry';
 import { RunLedger, type BackfillRange, type BackfillResult } from '../ledger';
 import { backfill } from '../ledger/operator/backfill';
 import { Retention } from '../ledger/operator/retention';
 import { notRegisteredError } from '../ledger/operator/run-ledger';
+import { RunLogs } from '../ledger/tick/run-log';
 import { Closing, type CloseHook, type CloseOptions, type CloseResult } from './closing/closing';
 import { GuardLocks } from './guard-locks';
 import { createIntegration, type GuardIntegration } from './integration';
@@ -26,13 +28,15 @@ import type {
   LockByArguments,
   WrapOptions,
 } from './job-guard-options';
-import { JobRegistry } from './jobs/job-registry';
+import { JobRegistry, needsLedger } from './jobs/job-registry';
 import { labelled } from './jobs/lock-name-of';
 import { consoleLogger, logEvents } from './log/logger';
+import { Notices } from './notices/notices';
 import { OncePerJobRunner } from './once-per-job-runner';
 import { registeredJobsOf } from './jobs/registered-jobs';
 import { checkGuardOptions } from './jobs/check-options';
 import { OverdueRuns, type OverdueResult } from './overdue-runs';
+import { readOverview, type Overview, type OverviewOptions } from './overview';
 
 /** Runs jobs under locks. */
 export class JobGuard {
@@ -57,12 +61,17 @@ export class JobGuard {
     const pollIntervalMs =
       pollInterval === false ? undefined : parsePositiveDuration(pollInterval, 'pollInterval');
     const statementTimeoutMs = parsePositiveDuration(statementTimeout, 'statementTimeout');
-    const context = runStore && { store: runStore, clock, events, random: Math.random, statementTimeoutMs };
+    const store = runStore && { store: runStore, clock, events, random: Math.random, statementTimeoutMs };
+    const logs = store && new RunLogs(store, options);
+    const context = store && { ...store, logs };
     const oncePerRunner = context && new OncePerJobRunner(context, executor, lockProvider, registry);
     const registered = context && registeredJobsOf(context, options, pollIntervalMs);
-    const overdue = oncePerRunner && new OverdueRuns(oncePerRunner, pollIntervalMs, registered);
-    this.#lockProvider = lockProvider;
     this.locks = new GuardLocks(lockProvider, events, clock);
+    if (options.notify !== undefined && context === undefined) throw needsLedger('notify needs');
+    const notices =
+      context && options.notify && new Notices(context, this.locks, options.notify, registered?.lateAfterMs);
+    const overdue = oncePerRunner && new OverdueRuns(oncePerRunner, pollIntervalMs, registered, notices);
+    this.#lockProvider = lockProvider;
     this.#events = events;
     this.#jobs = registry;
     this.#overdue = overdue;
@@ -76,7 +85,11 @@ export class JobGuard {
       stop: () => Promise.resolve(lockManager.stop()),
       release: () => lockManager.close(),
     });
-    this.#closing.add({ stop: () => Promise.resolve(overdue?.stop()), release: () => registered?.close() });
+    this.#closing.add({ stop: () => Promise.resolve(overdue?.stop()), release: () => overdue?.close() });
+    this.#closing.add({ release: () => registered?.close() });
+    this.#closing.add({ release: () => logs?.flush() });
+    if (notices) overdue?.start();
+    if (options.standby !== undefined) this.standby(options.standby);
     if (logger !== false) logEvents(events, logger);
     if (options.retention === undefined) return;
     const ledger = this.#integration.requireOncePerRunner('retention needs').context;
@@ -137,7 +150,7 @@ export class JobGuard {
    * @throws InvalidLockConfigurationError if it is neither a boolean nor a function
    */
   standby(standby: boolean | (() => boolean)): void {
-    this.#jobs.setStandby(standby);
+    this.#integration.setStandby(standby, true);
   }
 
   /**
@@ -156,6 +169,21 @@ export class JobGuard {
   get ledger(): RunLedger {
     const { context } = this.#integration.requireOncePerRunner('guard.ledger needs');
     return new RunLedger({ context, policyOf: (job) => this.#jobs.get(job)?.policy, jobs: this.#jobs });
+  }
+
+  /**
+   * Shows the jobs of all instances at a glance: what runs, what is held and by whom, and each problem with the command that
+   * fixes it. Sends three statements, and one more for each further thousand of held locks.
+   *
+   * @throws LockStorageError if a store fails
+   */
+  async overview(options: OverviewOptions = {}): Promise<Overview> {
+    return await readOverview(this.#integration.oncePerRunner?.context, this.locks, options);
+  }
+
+  /** The locks that this process holds now: those of running jobs, and those of `lockManager()`. Sends nothing. */
+  running(): readonly RunningLock[] {
+    return [...this.#integration.heldLocks(), ...this.#lockManager.held()];
   }
 
   /**

@@ -1,9 +1,12 @@
+import { SchemaMismatchError } from '../core';
 import type { JobPolicy } from '../ledger/policy/job-policy';
 import { Tick } from '../ledger/tick/tick';
 import { limitOf } from '../ledger/store-statements';
 import type { OncePerJobRunner } from './once-per-job-runner';
 import type { AdmittedOncePerJob } from './jobs/job';
 import type { RegisteredJobs } from './jobs/registered-jobs';
+import type { Notices } from './notices/notices';
+import { RunRequests } from './run-requests';
 
 /** The result of `runOverdue`. */
 export interface OverdueResult {
@@ -26,6 +29,9 @@ export class OverdueRuns {
   /** By job, the period of the database's clock in which nothing was left to catch up with. */
   readonly #caughtUp = new Map<string, string>();
   #cancelTimer: (() => void) | undefined;
+  readonly #requests: RunRequests | undefined;
+  readonly #serving = new Set<Promise<number>>();
+  #hasFailed = false;
   /** The number of calls for which the store is still being read. */
   #pendingReads = 0;
 
@@ -34,7 +40,11 @@ export class OverdueRuns {
     private readonly pollIntervalMs: number | undefined,
     /** `undefined` if the store has no register of jobs. */
     private readonly registered: RegisteredJobs | undefined,
-  ) {}
+    private readonly notices: Notices | undefined,
+  ) {
+    const { requests } = runner.context.store;
+    this.#requests = requests && registered && new RunRequests(requests, runner, registered);
+  }
 
   /** Starts the timer, which does not keep the process alive. Called when a job is registered. */
   start(): void {
@@ -56,11 +66,24 @@ export class OverdueRuns {
     this.#cancelTimer = undefined;
   }
 
+  /** Waits until the ends of requested runs are recorded, and notices are stored. */
+  async close(): Promise<void> {
+    await Promise.all(this.#serving);
+    await this.notices?.close();
+  }
+
   /** @throws LockStorageError if the overdue runs cannot be read from the store */
   async run(): Promise<OverdueResult> {
     const polled = this.#isClosing ? undefined : this.registered?.poll();
+    const { registry } = this.runner;
+    const mayStart = !this.#isClosing && this.#mayRun(() => !registry.isOnStandby, ': the standby function');
+    const requested = mayStart ? this.#serveRequests() : Promise.resolve(0);
+    this.#serving.add(requested);
+    void requested.then(() => this.#serving.delete(requested));
+    const noticed = this.#isClosing ? undefined : this.notices?.check();
     this.#pendingReads += 1;
-    const jobScopes = await this.#findJobScopes().finally(() => (this.#pendingReads -= 1));
+    const found = mayStart ? this.#findJobScopes() : Promise.resolve(new Map<string, JobScope>());
+    const jobScopes = await found.finally(() => (this.#pendingReads -= 1));
     // Jobs that share a lock would only block each other, so they run one after the other.
     const lastOf = new Map<string, Promise<OverdueResult>>();
     const runInTurn = (each: JobScope): Promise<OverdueResult> => {
@@ -70,10 +93,28 @@ export class OverdueRuns {
       return result;
     };
     const results = await Promise.all([...jobScopes.values()].map(runInTurn));
-    await polled;
+    await Promise.all([polled, noticed]);
     const sum = (key: keyof OverdueResult): number =>
       results.reduce((total, result) => total + result[key], 0);
-    return { started: sum('started'), overdue: sum('overdue') };
+    return { started: sum('started') + (await requested), overdue: sum('overdue') };
+  }
+
+  /** Never rejects. A failure that lasts is reported once. @returns how many jobs were run by request */
+  async #serveRequests(): Promise<number> {
+    const { context } = this.runner;
+    try {
+      const count = await this.#requests?.serve();
+      this.#hasFailed = false;
+      return count ?? 0;
+    } catch (error) {
+      // Without a usable table, there are no requests. ledger.requestRun() reports the fix.
+      if (error instanceof SchemaMismatchError) return 0;
+      const message =
+        'Could not look up the requests to run jobs. The guard will try again at the next poll.';
+      if (!this.#hasFailed) context.events.emit('guard:warning', { message, error });
+      this.#hasFailed = true;
+      return 0;
+    }
   }
 
   get #isClosing(): boolean {
@@ -83,8 +124,6 @@ export class OverdueRuns {
   async #findJobScopes(): Promise<ReadonlyMap<string, JobScope>> {
     const { registry, ticksToRetry, context } = this.runner;
     const jobScopes = new Map<string, JobScope>();
-    if (this.#isClosing || !this.#mayRun(() => !registry.isOnStandby, ': the standby function'))
-      return jobScopes;
     const enabled = registry.all.filter(({ isEnabled, policy: { job } }) =>
       this.#mayRun(isEnabled, ` of job '${job}': its enabled function`),
     );

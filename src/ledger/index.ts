@@ -30,43 +30,23 @@
  *   versions of the time zone database.
  */
 export type { BackfillRange, BackfillResult } from './operator/backfill';
-export type { BusinessDateOptions } from './periods/business-date';
-export { businessDateAt, startOfBusinessDate } from './periods/business-date';
-export type { BusinessCalendar } from './periods/calendar';
-export { everyDay, weekdays, withHolidays, withWorkingDays } from './periods/calendar';
+export { businessDateAt, startOfBusinessDate, type BusinessDateOptions } from './periods/business-date';
+export { everyDay, weekdays, withHolidays, withWorkingDays, type BusinessCalendar } from './periods/calendar';
 export type { CatchUp, CatchUpOptions } from './policy/catch-up';
-export type { DeclaredJob, DeclaredSchedule, JobRegister, JobRegistration } from './job-register';
-export type { JobChange, LastRunChange, RegisteredJob, ScheduleChange } from './job-register';
-export type { LateJob } from './late-jobs';
+export type * from './job-register';
 export type { Explanation } from './operator/explain';
 export type { OperatorAct } from './operator/decide-act';
-export type {
-  CalendarPeriod,
-  CalendarPeriodOptions,
-  Period,
-  PeriodKeyFunction,
-  PeriodKind,
-  PeriodOptions,
-} from './periods/period';
+export type * from './periods/period';
 export { nextPeriod, periodAt, periodsBetween, previousPeriod } from './periods/period';
 export type { OncePerConfiguration, OncePerOptions } from './policy/job-policy';
 export type { RetryOptions } from './policy/retry';
-export type { Claim, Run, RunEvent, RunEventKind, RunKey, RunPeriod, RunSummary } from './run';
-export type { CurrentRun } from './tick/run-context';
-export { currentRun } from './tick/run-context';
+export type * from './run';
+export { currentRun, type CurrentRun } from './tick/run-context';
+export type { RunRequest } from './operator/request-run';
+export type { RunLogOptions } from './tick/run-log';
 export { RunLedger } from './operator/run-ledger';
 export type { RunName } from './operator/run-name';
 export type { RunState } from './run-state';
-export type {
-  Decision,
-  FoundRun,
-  NewRun,
-  NewRunEvent,
-  OverdueScope,
-  Peek,
-  PeekRequest,
-  PurgeRequest,
-  PurgeStep,
-  RunQuery,
-  RunStore,
-} from './run-store';
+export type * from './request-store';
+export type * from './run-log-store';
+export type * from './run-store';

@@ -13,6 +13,8 @@ export interface DeclaredSchedule {
 export interface DeclaredJob {
   /** The name of its lock, or the label of a name function. */
   readonly lock: string;
+  /** The names of its locks depend on its arguments. Without that, `undefined`, as older versions declare it. */
+  readonly hasNameFunction?: true | undefined;
   readonly lockAtMostForMs: number;
   readonly lockAtLeastForMs: number;
   readonly keepAlive: boolean;
@@ -39,6 +41,8 @@ export interface DeclaredJob {
   readonly history: boolean;
   /** `false`: no instance runs it. `undefined`: it may run, or a function decides. */
   readonly enabled?: false | undefined;
+  /** The instance is on standby, and knows of no other instance that runs the job. */
+  readonly standby?: true | undefined;
 }
 
 /** A job as an instance registers it. */
@@ -55,16 +59,16 @@ export interface JobRegistration {
 }
 
 /** How often an instance registers its jobs again, at a check for overdue runs. */
-export const REGISTER_EVERY_MS = 300_000;
+export const REGISTER_EVERY_MS = 120_000;
 /** No instance declares a job that was not registered for so long. */
-export const IDLE_AFTER_MS = 3 * REGISTER_EVERY_MS;
+export const IDLE_AFTER_MS = 900_000;
 
 /**
  * A row of the register. All instants but the scheduled time are the database's. The last run is that of a job with
  * `history: true`.
  */
 export interface RegisteredJob extends JobRegistration {
-  /** When an instance last registered it. Instances do so every 5 minutes, at a check for overdue runs. */
+  /** When an instance last registered it. Instances do so every 2 minutes, at a check for overdue runs. */
   readonly registeredAt: Date;
   /** The last different declaration of this job, and when it was last registered. */
   readonly previous: Pick<RegisteredJob, 'declared' | 'registeredBy' | 'registeredAt'> | undefined;
@@ -104,11 +108,12 @@ export interface LastRunChange {
   readonly holder: string;
 }
 
-/** The options that two declarations of a job have otherwise, with both values as JSON. */
+/** The options that two declarations of a job have otherwise, with both values as JSON. Standby is not one of them. */
 export function differencesOf(before: DeclaredJob, now: DeclaredJob) {
   const textOf = (value: unknown): string | undefined => JSON.stringify(value);
   const options = Object.keys({ ...before, ...now }) as (keyof DeclaredJob)[];
   return options
+    .filter((option) => option !== 'standby')
     .map((option) => ({ option, before: textOf(before[option]), now: textOf(now[option]) }))
     .filter((difference) => difference.before !== difference.now);
 }
@@ -122,6 +127,11 @@ export function scheduleText({ schedules, enabled }: DeclaredJob): string {
     timeZone === undefined ? expression : `${expression} (${timeZone})`,
   );
   return [...texts.sort(), ...(enabled === false ? ['disabled'] : [])].join('; ');
+}
+
+/** Whether a hold of its lock keeps the job from starting. */
+export function canBePaused({ kind, hasNameFunction }: DeclaredJob): boolean {
+  return kind !== 'tick' && hasNameFunction === undefined;
 }
 
 /** Whether a value has what all versions of cronlatch declare. */

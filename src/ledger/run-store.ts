@@ -1,6 +1,8 @@
 import type { StatementOptions } from '../core';
 import type { JobChange, JobRegister, JobRegistration } from './job-register';
-import type { Claim, Run, RunEvent, RunKey, RunPeriod, RunSummary } from './run';
+import type { RequestStore } from './request-store';
+import type { Claim, LatestRun, Run, RunEvent, RunKey, RunPeriod, RunSummary } from './run';
+import type { RunLogStore } from './run-log-store';
 import type { RunState } from './run-state';
 
 /** A row to insert. The store sets `createdAt` and `updatedAt`, and computes every instant that counts from now. */
@@ -129,9 +131,10 @@ export interface RunStore {
   find(query: RunQuery, options: StatementOptions): Promise<readonly Run[]>;
   /**
    * One plain read, for an overview: the run of the newest period of each job and scope, and all runs that are running or
-   * interrupted, in no order. Of a job and scope without periods, the newest run. At most 10,000 runs. Optional.
+   * interrupted, in no order. Of a job and scope without periods, the newest run. At most 10,000 runs, each with at most the
+   * first 500 characters of its error. Optional.
    */
-  latest?(options: StatementOptions): Promise<readonly RunSummary[]>;
+  latest?(options: StatementOptions): Promise<readonly LatestRun[]>;
   /** The oldest first. */
   events(key: RunKey, options: StatementOptions): Promise<readonly RunEvent[]>;
   /**
@@ -166,6 +169,10 @@ export interface RunStore {
    * @returns `false` if nothing was removed
    */
   forgetJob?(job: string, idleMs: number, options: StatementOptions): Promise<boolean>;
+  /** Requests to run jobs, and notices. Optional: without it, a guard neither runs a job by request nor sends notices. */
+  readonly requests?: RequestStore | undefined;
+  /** What runs print. Optional: without it, a guard refuses `keepLog`, and `progress()` has no effect. */
+  readonly logs?: RunLogStore | undefined;
   /**
    * Checks the tables in which the store keeps its runs. Optional.
    *

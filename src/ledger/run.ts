@@ -57,12 +57,29 @@ export interface Run extends RunSummary {
   readonly error: string | undefined;
 }
 
+/** How far an attempt is, as `currentRun().progress()` has reported it last. */
+export interface RunProgress {
+  readonly done?: number | undefined;
+  readonly total?: number | undefined;
+}
+
+/** A run with the beginning of its error. A running one also has the progress of its attempt, if it has reported any. */
+export type LatestRun = RunSummary & Partial<Pick<Run, 'error'>> & RunProgress;
+
 /**
  * The kinds of entries in a run's history: an attempt that failed, was lost or was replaced, and every act of an
  * operator. `'purged'` marks the run after the last one that a purge deleted.
  */
 export type RunEventKind =
-  'failed' | 'lost' | 'completed-late' | 'given-back' | 'rerun' | 'resolved' | 'skipped' | 'purged';
+  | 'failed'
+  | 'lost'
+  | 'completed-late'
+  | 'given-back'
+  | 'requested'
+  | 'rerun'
+  | 'resolved'
+  | 'skipped'
+  | 'purged';
 
 export interface RunEvent {
   readonly at: Date;

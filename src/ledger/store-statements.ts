@@ -9,6 +9,8 @@ import {
 } from '../core';
 import { pause, statementRetryDelayMs } from '../core/clock';
 import type { JobRegister } from './job-register';
+import type { Claim } from './run';
+import type { RunOutput } from './run-log-store';
 import type { RunStore } from './run-store';
 
 const MOST_TRIES = 4;
@@ -21,6 +23,7 @@ export interface LedgerContext {
   /** Between 0 and 1. */
   readonly random: () => number;
   readonly statementTimeoutMs: number;
+  readonly logs?: { readonly open: (claim: Claim) => RunOutput } | undefined;
 }
 
 export function limitOf({ statementTimeoutMs }: LedgerContext): StatementOptions {

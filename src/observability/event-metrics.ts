@@ -1,5 +1,6 @@
 import type { Attributes, Meter } from '@opentelemetry/api';
 import { ClaimLostError, type CronlatchEvents, type LockEvent } from '../core';
+import { isHoldOwner } from '../core/lease/owner';
 import type { JobGuard } from '../guard';
 import type { GuardIntegration } from '../guard/integration';
 import { errorTypeOf, jobAttribute } from './attributes';
@@ -39,9 +40,9 @@ export function measureEvents(guard: JobGuard, integration: GuardIntegration, me
   const stops = [
     guard.on('lock:acquired', (event) => attempts(event, { outcome: 'acquired' })),
     guard.on('lock:skipped', (event) => {
-      const { reason } = event;
+      const { reason, heldBy = '' } = event;
       if (reason === 'locked') attempts(event, { outcome: 'locked' });
-      skips(event, { reason });
+      skips(event, { reason: isHoldOwner(heldBy) ? 'on-hold' : reason });
     }),
     guard.on('lock:failed', (event) =>
       attempts(event, { outcome: 'failed', 'error.type': errorTypeOf(event.error) }),

@@ -2,7 +2,7 @@ import { diag, type BatchObservableResult, type Meter } from '@opentelemetry/api
 import type { JobGuard } from '../guard';
 import type { GuardIntegration } from '../guard/integration';
 import type { OncePerJobRunner } from '../guard/once-per-job-runner';
-import { findLateJobs, isAnswerKept } from '../ledger/late-jobs';
+import { findLateJobs, isAnswerKept } from '../ledger/known-register';
 import { limitOf, readRegister } from '../ledger/store-statements';
 import { jobAttribute } from './attributes';
 
@@ -88,7 +88,7 @@ async function readLate(
 ): Promise<[job: string, value: number][]> {
   if (context.store.jobs === undefined) return [];
   const register = await readRegister(context);
-  const late = new Set(findLateJobs(register, toleranceMs).map(({ job }) => job));
+  const late = findLateJobs(register, toleranceMs);
   return register.jobs
     .filter(({ declared, nextScheduledAt }) => isAnswerKept(declared) && nextScheduledAt !== undefined)
     .map(({ job }) => [job, late.has(job) ? 1 : 0]);

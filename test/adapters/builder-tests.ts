@@ -4,7 +4,7 @@ import { ClaimLostError, InvalidLockUseError, type JobConfiguration, type JobGua
 import type { AdaptedTransaction } from 'cronlatch/adapters';
 import * as mysqlDriver from 'cronlatch/mysql2';
 import * as pgDriver from 'cronlatch/pg';
-import { databaseOn, SERVER_NAMES, testOn, type ServerName } from '../support/databases';
+import { databaseOn, SERVER_NAMES, testOn, type ServerName } from '../support/databases/fresh';
 
 /** A transaction of a query builder, with the statements that the tests send in it. */
 export interface BuilderTransaction {

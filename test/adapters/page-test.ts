@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { JobConfiguration } from 'cronlatch';
 import { createJobGuard, createTables } from 'cronlatch/pg';
-import { databaseOn, testOn } from '../support/databases';
+import { databaseOn, testOn } from '../support/databases/fresh';
 
 /** @param close runs the job `close-day` in the database, with code of the page */
 export function testPage(name: string, close: (url: string) => Promise<void>): void {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { openRedis } from '../../bench/redis/redis-server';
 import { measureRedisLocks } from '../../bench/redis/measure-redis';
 import { bareTake, preparePeer } from '../../bench/redis/takes';
-import { testRedis } from '../support/redis-bench';
+import { testRedis } from '../support/benches/redis';
 
 const SHORT = { slices: 1, sliceMs: 1, warmUpMs: 1, counted: 0, beside: undefined };
 

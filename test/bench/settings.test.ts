@@ -28,9 +28,17 @@ void suite('the arguments of the bench', () => {
     assert.equal(sliceMs, 200);
   });
 
-  void test('a purge finds as many runs as you set', () => {
-    const { parts, rows } = parseSettings(['--only', 'purge', '--rows', '5000']);
-    assert.deepEqual([parts, rows], [['purge'], 5000]);
+  void test('a purge finds as many runs as you set, and a torture has the row that you name', () => {
+    const { parts, rows, row } = parseSettings([
+      '--only',
+      'purge',
+      'torture',
+      '--rows',
+      '5000',
+      '--row',
+      '3',
+    ]);
+    assert.deepEqual([parts, rows, row], [['purge', 'torture'], 5000, 3]);
   });
 
   void test('a report, JSON and a command beside it can be set', () => {
@@ -52,6 +60,8 @@ void suite('the arguments of the bench', () => {
     [['--slice-ms', '1s'], /--slice-ms is '1s'/],
     [['--rounds', '3'], /--rounds/],
     [['--only', 'runs'], /--only is 'runs'/],
+    [['--row', '7'], /--row is '7': use 1 to 6/],
+    [['--row', '1.5'], /--row is '1.5'/],
     [['--rows', '0'], /--rows is '0'/],
     [['--report', 'report.txt'], /--report is 'report.txt'/],
     [['--report', '.md'], /--report is '.md'/],

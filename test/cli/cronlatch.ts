@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { test, type TestContext } from 'node:test';
-import { commandWith, type Ended } from '../support/command';
+import { commandWith, type Ended } from '../support/processes/command';
 
 const MAIN = resolve('dist/cli/main.js');
 
@@ -12,6 +12,8 @@ interface CallOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
   readonly cwd?: string;
+  /** The width of a terminal that shows colours. Without it, the output is a pipe. */
+  readonly columns?: number;
   /** A file that is loaded before the command line. */
   readonly hook?: string;
 }
@@ -45,16 +47,17 @@ function callHere(args: readonly string[], options: CallOptions): Promise<Ended>
 
 async function callAlone(
   args: readonly string[],
-  { env = {}, cwd = process.cwd() }: CallOptions,
+  { env = {}, cwd = process.cwd(), columns }: CallOptions,
 ): Promise<Ended> {
   const output = { stdout: '', stderr: '' };
   const stream = (name: keyof typeof output): PassThrough =>
     new PassThrough().setEncoding('utf8').on('data', (text: string) => (output[name] += text));
+  const terminal = columns === undefined ? {} : { isTTY: true, columns, hasColors: () => true };
   const io = {
     stdin: new PassThrough().end(),
-    stdout: stream('stdout'),
+    stdout: Object.assign(stream('stdout'), terminal),
     stderr: stream('stderr'),
-    env: { ...process.env, DATABASE_URL: undefined, ...env },
+    env: { ...process.env, DATABASE_URL: undefined, FORCE_COLOR: undefined, NO_COLOR: undefined, ...env },
     exitCode: 0,
   };
   const from = process.cwd();

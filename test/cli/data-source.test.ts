@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { verifySchema } from 'cronlatch/better-sqlite3';
-import { testOnEvery } from '../support/databases';
+import { testOnEvery } from '../support/databases/fresh';
 import { cronlatch, errorLines, testInFolder } from './cronlatch';
 
 const ORMCONFIG = resolve('.build/legacy/ormconfig.js');
@@ -15,7 +15,10 @@ const MODULE = `import typeorm from ${JSON.stringify(pathToFileURL(resolve('node
 testOnEvery('init -d creates the tables in the database of a DataSource', async ({ environment }) => {
   const first = await cronlatch(['init', '-d', ORMCONFIG], { env: environment });
   assert.deepEqual([first.status, first.stderr], [0, '']);
-  assert.match(first.stdout, /\ncreated shedlock, cronlatch_run, cronlatch_run_event, cronlatch_job\n$/);
+  assert.match(
+    first.stdout,
+    /\ncreated shedlock, cronlatch_run, cronlatch_run_event, cronlatch_job, cronlatch_run_request, cronlatch_run_log\n$/,
+  );
   const second = await cronlatch(['init', '--data-source', ORMCONFIG], { env: environment });
   assert.match(second.stdout, /\nnothing to do\n$/);
 });

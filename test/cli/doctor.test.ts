@@ -1,3 +1,4 @@
+// More of this subject: cli/examination.test.ts, storage/sql/doctor, faults/storage/sql/doctor.test.ts, docs/doctor.test.ts
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -91,18 +92,63 @@ testInFolder('doctor starts no overdue run of the application whose guard it exa
   assert.doesNotMatch(ended.stdout, /^ran$/m);
 });
 
-testInFolder('doctor on a database that cannot be reached fails in one line', async (cwd) => {
-  for (const url of [
-    'sqlite:missing.db',
-    'mysql://u:top-secret@127.0.0.1:1/x',
-    'postgres://u:top-secret@127.0.0.1:1/x',
+testInFolder('a file that cannot be opened is reported in one line, with the reason', async (cwd) => {
+  writeFileSync(join(cwd, 'text.txt'), 'no database'.repeat(1000));
+  writeFileSync(
+    join(cwd, 'app.cjs'),
+    `const { DataSource } = require(${TYPEORM});
+     module.exports = new DataSource({ type: 'better-sqlite3', database: 'missing.db' });`,
+  );
+  const reasons = [
+    [
+      '--url',
+      'sqlite:missing.db',
+      'the file does not exist. Create it with npx cronlatch init, or correct its path.',
+    ],
+    [
+      '-d',
+      'app.cjs',
+      'unable to open database file. Check that the file exists, and that this user may read and write it.',
+    ],
+    ['--url', 'sqlite:text.txt', 'file is not a database.'],
+  ] as const;
+  for (const [option, value, reason] of reasons)
+    for (const command of ['doctor', 'status']) {
+      const ended = await cronlatch([command, option, value], { cwd });
+      assert.deepEqual([ended.status, ended.stdout], [1, '']);
+      const [line = '', ...more] = errorLines(ended);
+      assert.deepEqual([line.replace(/^Cannot open SQLite \(.+?\): /, ''), more], [reason, []]);
+    }
+});
+
+testInFolder(
+  'a server of a DataSource that cannot be reached is named, without its password',
+  async (cwd) => {
+    writeFileSync(
+      join(cwd, 'app.cjs'),
+      `const { DataSource } = require(${TYPEORM});
+     const address = { host: '127.0.0.1', port: 1, username: 'app', password: 'top-secret', database: 'x' };
+     module.exports = new DataSource({ type: 'mysql', ...address });`,
+    );
+    const [line = '', ...more] = errorLines(await cronlatch(['doctor', '-d', 'app.cjs'], { cwd }));
+    assert.match(line, /^Cannot reach MySQL at 127\.0\.0\.1:1: nothing listens there \(.*ECONNREFUSED/);
+    assert.deepEqual([line.includes('top-secret'), more], [false, []]);
+  },
+);
+
+testInFolder('without tables, each command shows once what creates them', async (cwd) => {
+  const { default: Database } = await import('better-sqlite3');
+  new Database(join(cwd, 'jobs.db')).exec('CREATE TABLE of_the_application (id)').close();
+  for (const command of [
+    ['doctor'],
+    ['status'],
+    ['locks'],
+    ['purge', '--older-than', '1d', '--reason', 'x', '--yes'],
   ]) {
-    const ended = await cronlatch(['doctor', '--url', url], { cwd });
-    assert.deepEqual([ended.status, ended.stdout], [1, '']);
-    const lines = errorLines(ended);
-    assert.equal(lines.length, 1);
-    assert.match(lines[0] ?? '', /^Could not send the statement for the examination to .+: /);
-    assert.doesNotMatch(lines[0] ?? '', /top-secret/);
+    const ended = await cronlatch([...command, '--url', 'sqlite:jobs.db'], { cwd });
+    assert.equal(ended.status, 1);
+    const ways = `${ended.stdout}${ended.stderr}`.match(/npx cronlatch init|createTables|[Mm]igration/g);
+    assert.deepEqual(ways, ['npx cronlatch init'], command[0]);
   }
 });
 

@@ -4,17 +4,17 @@ import type { DeclaredJob } from 'cronlatch/provider';
 import { createJobGuard, TypeOrmRunStore } from 'cronlatch/typeorm';
 import { DataSource } from 'typeorm';
 import type { Finding } from '#cronlatch/storage/sql/doctor/finding';
+import { codesOf, examined, examinedAll } from '../support/benches/doctor';
 import {
   databaseOn,
   SERVER_NAMES,
-  testOn,
+  testOnEveryServer,
   testOnEvery,
   testWith,
   type ServerName,
-} from '../support/databases';
-import { codesOf, examined, examinedAll } from '../support/doctor-bench';
-import { insertLockRow } from '../support/lock-table';
-import { ledgerDataSource } from '../support/run-places';
+} from '../support/databases/fresh';
+import { insertLockRow } from '../support/databases/lock-table';
+import { ledgerDataSource } from '../support/databases/run-tables';
 
 const HOUR_MS = 3_600_000;
 
@@ -31,10 +31,10 @@ testOnEvery('without tables, the lock table is an error, and the others are warn
   if (environment['DATABASE_FILE'] !== undefined)
     await (await new DataSource(options).initialize()).destroy();
   const { findings, fine, notExamined } = await examined(options);
-  const codes = ['error missing-table', ...Array<string>(3).fill('warning missing-table')];
+  const codes = ['error missing-table', ...Array<string>(5).fill('warning missing-table')];
   assert.deepEqual(codesOf(findings), codes);
   assert.match(findings[0]?.problem ?? '', /^Table 'shedlock' in .+ is missing, .+ no access to it\.$/);
-  assert.match(findings[0]?.fix ?? '', /^Create it with createTables\(.+npx cronlatch init/);
+  assert.equal(findings[0]?.fix, 'Create what is missing with npx cronlatch init.');
   assert.ok(!fine.includes('locks') && !fine.includes('runs'));
   assert.deepEqual(notExamined, ['register of jobs', 'locks', 'runs']);
 });
@@ -128,8 +128,14 @@ const USERS: Readonly<Record<ServerName, (user: string) => readonly [created: st
   postgres: (user) => [`${user} PASSWORD 'secret'`, user],
 };
 
-for (const server of SERVER_NAMES)
-  testOn(server, 'privileges that a user lacks are reported with statements that grant them', async () => {
+const LEDGER = [
+  ...['cronlatch_run', 'cronlatch_run_event', 'cronlatch_job', 'cronlatch_run_request'],
+  'cronlatch_run_log',
+];
+
+testOnEveryServer(
+  'privileges that a user lacks are reported with statements that grant them',
+  async (server) => {
     const database = await databaseOn(server);
     const user = `app_${database.name.slice(-12)}`;
     const [created, quoted] = USERS[server](user);
@@ -138,7 +144,7 @@ for (const server of SERVER_NAMES)
     try {
       await (await ledgerDataSource(database)).destroy();
       await database.ask(`CREATE USER ${created}`);
-      for (const table of ['shedlock', 'cronlatch_run', 'cronlatch_run_event', 'cronlatch_job'])
+      for (const table of ['shedlock', ...LEDGER])
         await database.ask(`GRANT SELECT, INSERT ON ${table} TO ${user}`);
       const { findings } = await examined({ type: server, url: url.href });
       const sequence = (table: string) =>
@@ -149,6 +155,8 @@ for (const server of SERVER_NAMES)
         ...sequence('cronlatch_run'),
         ...sequence('cronlatch_run_event'),
         ['missing-privilege', 'UPDATE', 'cronlatch_job', quoted],
+        ['missing-privilege', 'UPDATE', 'cronlatch_run_request', quoted],
+        ...sequence('cronlatch_run_log'),
       ]);
       for (const { statement = '' } of findings) await database.ask(statement);
       assert.deepEqual((await examined({ type: server, url: url.href })).findings, []);
@@ -157,7 +165,8 @@ for (const server of SERVER_NAMES)
       await database.ask(`DROP USER ${user}`);
       await database.dispose();
     }
-  });
+  },
+);
 
 function lackOf({ code, problem, statement = '' }: Finding): (string | undefined)[] {
   const [, privileges, table] = /lacks the privilege (.+) on (?:table|sequence) '(.+)'/.exec(problem) ?? [];

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { DatabaseName } from '../support/databases';
+import type { DatabaseName } from '../support/databases/fresh';
 import { cronlatch, errorLines } from './cronlatch';
 import { testOperated, type Operated } from './operated';
 import { started, type Started } from './started';

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
-import type { DatabaseName } from '../support/databases';
-import { testDrivers, type DriverBench } from '../support/driver-bench';
+import { closing } from '../support/benches/closing';
+import { testDrivers, type DriverBench } from '../support/benches/driver';
+import type { DatabaseName } from '../support/databases/fresh';
 import { cronlatch, errorLines } from './cronlatch';
 
-const ALL = ['shedlock', 'cronlatch_run', 'cronlatch_run_event', 'cronlatch_job'];
+const LEDGER = [
+  ...['cronlatch_run', 'cronlatch_run_event', 'cronlatch_job', 'cronlatch_run_request'],
+  'cronlatch_run_log',
+];
+const ALL = ['shedlock', ...LEDGER];
 const WITH_ONE_COLUMN = 'CREATE TABLE shedlock (name VARCHAR(64) NOT NULL PRIMARY KEY)';
 
 /** What `init` prints about the tables, without the address in its first line. */
@@ -38,15 +43,11 @@ export function testInitOn(on: readonly DatabaseName[]): void {
     assert.deepEqual([second.status, second.stderr], [0, '']);
     assert.deepEqual(tableLines(second.stdout), [...ALL.map((name) => `${name} exists`), 'nothing to do']);
 
-    const guard = await bench.createJobGuard(bench.url, { pollInterval: false });
-    try {
-      assert.deepEqual(await guard.run({ name: 'job', lockAtMostFor: '1m' }, () => 1), {
-        executed: true,
-        value: 1,
-      });
-    } finally {
-      await guard.close();
-    }
+    await using guard = closing(await bench.createJobGuard(bench.url, { pollInterval: false }));
+    assert.deepEqual(await guard.run({ name: 'job', lockAtMostFor: '1m' }, () => 1), {
+      executed: true,
+      value: 1,
+    });
   });
 
   testInit('init creates only the tables that are missing', async (bench) => {
@@ -55,10 +56,8 @@ export function testInitOn(on: readonly DatabaseName[]): void {
     const rest = await cronlatch(['init', '--url', bench.url]);
     assert.deepEqual(tableLines(rest.stdout), [
       'shedlock exists',
-      'cronlatch_run will be created',
-      'cronlatch_run_event will be created',
-      'cronlatch_job will be created',
-      'created cronlatch_run, cronlatch_run_event, cronlatch_job',
+      ...LEDGER.map((name) => `${name} will be created`),
+      `created ${LEDGER.join(', ')}`,
     ]);
     assert.deepEqual(await bench.verifySchema(), []);
   });
@@ -83,7 +82,10 @@ export function testInitOn(on: readonly DatabaseName[]): void {
   testInit('init uses the names that it is given', async (bench) => {
     const names = ['--lock-table', 'my_locks', '--run-table', 'my_runs', '--job-table', 'my_jobs'];
     const ended = await cronlatch(['init', '--url', bench.url, ...names]);
-    assert.equal(tableLines(ended.stdout).at(-1), 'created my_locks, my_runs, my_runs_event, my_jobs');
+    assert.equal(
+      tableLines(ended.stdout).at(-1),
+      'created my_locks, my_runs, my_runs_event, my_jobs, my_runs_request, my_runs_log',
+    );
     assert.equal((await bench.query('SELECT * FROM my_locks')).length, 0);
   });
 
@@ -99,7 +101,7 @@ export function testInitOn(on: readonly DatabaseName[]): void {
         line,
         /^Table 'shedlock' in .+ has no column '.+'(\. Recreate the table)?\.( Run: ALTER TABLE .+;)?$/,
       );
-    assert.equal(await missingTables(bench), 3);
+    assert.equal(await missingTables(bench), 5);
   });
 
   testInit('init warns of a table that works within a limit', async (bench) => {
@@ -120,7 +122,7 @@ export function testInitOn(on: readonly DatabaseName[]): void {
     const { stdout } = await cronlatch(['sql', '--dialect', dialect]);
     assert.ok(stdout.length > 100);
     assert.ok(ended.stdout.endsWith(`\n\n${stdout}`));
-    assert.equal(await missingTables(bench), 4);
+    assert.equal(await missingTables(bench), 6);
   });
 
   testInit('sql prints statements that create what init creates', async (bench) => {

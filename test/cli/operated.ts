@@ -1,7 +1,8 @@
 import type { JobGuard } from 'cronlatch';
-import { testDrivers, type DriverBench } from '../support/driver-bench';
-import type { DatabaseName } from '../support/databases';
-import type { Ended } from '../support/command';
+import { closing } from '../support/benches/closing';
+import { testDrivers, type DriverBench } from '../support/benches/driver';
+import type { DatabaseName } from '../support/databases/fresh';
+import type { Ended } from '../support/processes/command';
 import { cronlatch } from './cronlatch';
 
 export const DAY_MS = 86_400_000;
@@ -30,17 +31,15 @@ export function testOperated(
     name,
     async (bench) => {
       await bench.createTables();
-      const guard = await bench.createJobGuard(bench.url, { logger: false, pollInterval: false });
-      try {
-        await body({
-          ...bench,
-          ...callsOf(bench.url),
-          guard,
-          runDaysAgo: (...of) => runDaysAgo(guard, ...of),
-        });
-      } finally {
-        await guard.close();
-      }
+      await using guard = closing(
+        await bench.createJobGuard(bench.url, { logger: false, pollInterval: false }),
+      );
+      await body({
+        ...bench,
+        ...callsOf(bench.url),
+        guard,
+        runDaysAgo: (...of) => runDaysAgo(guard, ...of),
+      });
     },
     on,
   );

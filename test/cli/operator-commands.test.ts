@@ -38,7 +38,10 @@ testOperated(
     assert.ok(lock);
     const [{ lockedBy = '' } = {}] = (await json('locks --held'))['locks'] as { lockedBy?: string }[];
     const { stdout } = await call(`why 'clean up'`);
-    assert.match(stdout, /^Lock 'clean up' is held by .+ since \S+ \S+Z, until \S+ \S+Z at the latest\. /);
+    assert.match(
+      stdout,
+      /^Lock 'clean up' is held by [^/]+\/\d+\. Its lease was granted at \S+ \S+Z, and ends at \S+ \S+Z at the latest\. /,
+    );
     const command = `cronlatch release 'clean up' --owner ${lockedBy} --reason TEXT`;
     assert.ok(stdout.includes(`\n  ${command}\n`), stdout);
 
@@ -55,9 +58,26 @@ testOperated(
     );
     assert.equal((await call(`why 'clean up'`)).stdout, 'Nothing keeps it from running.\n');
     assert.equal((await call('locks --held')).stdout, 'no lock is held\n');
-    assert.match((await call('locks')).stdout, /^clean up +free +\d+$/m);
+    assert.match((await call('locks')).stdout, /^clean up +· free +\d+$/m);
   },
 );
+
+testOperated('locks shows who holds a lock, and release accepts that', async ({ guard, call }) => {
+  await guard.lockManager().tryLock({ name: 'job', lockAtMostFor: '1h' });
+  const hold = {
+    until: new Date(Date.now() + 3_600_000),
+    actor: 'ann@ops/1',
+    reason: 'an audit/of the books',
+  };
+  await guard.locks.hold('held', hold);
+  const { stdout } = await call('locks');
+  assert.match(stdout, /^held +‖ on hold +ann@ops\/1: an audit\/of the books +\S+ \S+Z /m);
+  const [, holder = ''] = /^job +▶ held +(\S+) /m.exec(stdout) ?? [];
+  assert.equal(holder, `${hostname()}/${process.pid}`);
+  assert.match((await call('locks --verbose')).stdout, new RegExp(`^job .* ${holder}/[\\da-f-]{36} `, 'm'));
+  assert.equal((await call(`release job --owner ${holder}0 ${CHANGE}`)).status, 4);
+  assert.equal((await call(`release job --owner ${holder} ${CHANGE}`)).status, 0);
+});
 
 testOperated(
   'release accepts the owner of a lease that its holder has renewed since',
@@ -87,10 +107,14 @@ testOperated(
       await guard.lockManager().tryLock({ name: lock, lockAtMostFor });
     }
     const renews =
-      /^Lock 'renews' is held by .+ Its holder renews it, so it is running: wait for its end\. .+\n(?!.*cronlatch release)/;
+      /^Running normally: for .+ on [^/]+\/\d+\.\nLock 'renews' is held by .+ Its holder renews it, so it is running: wait for its end\. .+\n(?!.*cronlatch release)/;
     assert.match(await why('renews'), renews);
+    await query(`UPDATE shedlock SET locked_at = ${(Date.now() - 300_000) * 1000} WHERE name = 'renews'`);
     await endIn('renews', 6);
-    assert.match(await why('renews'), renews);
+    assert.match(
+      await why('renews'),
+      /^Running normally: for 5 min \d s on [^/]+\/\d+, lease renewed 4 min ago\.\n(?!.*cronlatch release)/,
+    );
     await endIn('renews', 3);
     assert.match(
       await why('renews'),
@@ -108,18 +132,82 @@ testOperated(
   },
 );
 
+testOperated(
+  'a lock that lockAtLeastFor keeps is not held by a process that has ended',
+  async ({ guard, call }) => {
+    const lock = await guard
+      .lockManager()
+      .tryLock({ name: 'job', lockAtMostFor: '2h', lockAtLeastFor: '1h' });
+    await lock?.unlock();
+    assert.match((await call('locks')).stdout, /^job +◌ kept +[^/ ]+\/\d+ /m);
+    assert.match(
+      (await call('why job')).stdout,
+      /^lockAtLeastFor keeps lock 'job'\. It ends at \S+ \S+Z\. The run on [^/]+\/\d+ has ended\.\n$/,
+    );
+  },
+);
+
+testOperated(
+  'a run to do again is the newest one, or that of today or yesterday, and missed needs no date',
+  async ({ guard, json, call, runDaysAgo }) => {
+    await register(guard, dailyJob('bill'));
+    await runDaysAgo('bill', 4);
+    assert.deepEqual(keysOf((await json('missed bill', 5))['missed'], 'key'), [3, 2, 1].map(daysAgo));
+    await runDaysAgo('bill', 1, new Error('no disk'));
+    const rerun = async (period: string) =>
+      ((await json(`rerun bill ${period} --force ${CHANGE}`))['run'] as { periodKey: string }).periodKey;
+    assert.equal(await rerun(''), daysAgo(1));
+    const skipped = (await json(`skip bill yesterday ${CHANGE}`))['run'] as { periodKey: string };
+    assert.equal(skipped.periodKey, daysAgo(1));
+    await runDaysAgo('bill', 0);
+    assert.equal(await rerun('today'), daysAgo(0));
+    await register(guard, dailyJob('never'));
+    const { status, stderr } = await call(`rerun never ${CHANGE}`);
+    assert.equal(status, 2);
+    assert.match(stderr, /Job 'never' has no runs, so name the period\./);
+  },
+);
+
+testOperated(
+  'a run to do again is found in its scope: that of the newest run, or the one that the job declares',
+  async ({ guard, json }) => {
+    const run = async (job: string, scope: string): Promise<void> => {
+      const oncePer = { period: 'day', timeZone: 'UTC', scope } as const;
+      await guard.run({ name: job, lockAtMostFor: '10m', oncePer }, () => {});
+    };
+    const rerun = async (args: string) => {
+      const { scope, state } = (await json(`rerun ${args} --force ${CHANGE}`))['run'] as {
+        scope: string;
+        state: string;
+      };
+      return [scope, state];
+    };
+    await run('scoped', 'eu');
+    assert.deepEqual(await rerun('scoped'), ['eu', 'pending']);
+    await run('scoped', 'us');
+    assert.deepEqual(await rerun('scoped'), ['us', 'pending']);
+    await register(guard, dailyJob('declared', { scope: 'eu' }));
+    await run('declared', 'us');
+    await run('declared', 'eu');
+    assert.deepEqual(await rerun('declared today'), ['eu', 'pending']);
+  },
+);
+
 testOperated('why reads the owner of a lock as all other commands do', async ({ guard, call, query }) => {
   const hold = { actor: 'team/ops 100%', reason: 'audit/books', until: new Date(Date.now() + 3_600_000) };
   assert.equal(await guard.locks.hold('bill', hold), true);
   const held = await call('why bill');
   assert.match(
     held.stdout,
-    /^team\/ops 100% holds lock 'bill' since .+, so that no instance runs the job: audit\/books\.\n/,
+    /^team\/ops 100% holds lock 'bill': audit\/books\. No instance runs the job\. The hold began at .+, and ends at .+\n {2}cronlatch unhold bill /,
   );
   await guard.lockManager().tryLock({ name: 'send', lockAtMostFor: '10m' });
   const owner = 'hold/17/5718926d-b3c9-40f8-9b04-5ab8fa7cfb6b/1';
   await query(`UPDATE shedlock SET locked_by = '${owner}' WHERE name = 'send'`);
-  assert.match((await call('why send')).stdout, new RegExp(`^Lock 'send' is held by ${owner} since `));
+  assert.match(
+    (await call('why send')).stdout,
+    /^Running normally: .+ on hold\/17\.\nLock 'send' is held by hold\/17\. /,
+  );
 });
 
 testOperated(
@@ -154,7 +242,7 @@ testOperated('why explains each state of the newest run', async ({ guard, call, 
   await register(guard, { ...dailyJob('bill'), nextScheduledAt: new Date(Date.now() - 3_600_000) });
   const why = async (): Promise<string> => (await call('why bill')).stdout;
   const LATE =
-    /\nIts tick of \S+ \S+ has not been answered: check that an instance with this job is running\.\n$/;
+    /\nIts tick at \S+ \S+ has not been answered: check that an instance with this job is running\.\n$/;
   assert.match(await why(), /^Nothing keeps it from running\.\n/);
   assert.match(await why(), LATE);
   const yesterday = await runDaysAgo('bill', 1, new Error('no disk'));
@@ -170,11 +258,9 @@ testOperated('why explains each state of the newest run', async ({ guard, call, 
   );
   const states = {
     running: /^The run for \S+ began at .+, but no process holds the lock\. /,
-    interrupted: new RegExp(
-      `was interrupted, .+\n  cronlatch resolve bill ${today} --as completed\\|failed\\|pending `,
-    ),
+    interrupted: new RegExp(`was interrupted, .+\n  cronlatch resolve bill ${today} --as OUTCOME `),
     skipped: /was skipped: operator\. To run it anyway:\n/,
-    pending: /^The run for \S+ is due since /,
+    pending: /^The run for \S+ was due at /,
   };
   for (const [state, text] of Object.entries(states)) {
     await ledgerOf(guard).store.change(
@@ -194,25 +280,32 @@ testOperated('why explains each state of the newest run', async ({ guard, call, 
   }
 });
 
-testOperated('resolve and skip change a run, or end with 4 if its state does not allow it', async (bench) => {
-  const { guard, call, json, runDaysAgo } = bench;
-  await register(guard, dailyJob('bill'));
-  const period = await runDaysAgo('bill', 1);
-  const refused = await call(`resolve bill ${period} --as failed ${CHANGE}`);
-  assert.equal(refused.status, 4);
-  assert.match(
-    errorLines(refused)[0] ?? '',
-    /^Cannot resolve the run of job 'bill' for \S+: it is completed\./,
-  );
-  const again = await call(`rerun bill ${period} ${CHANGE}`);
-  assert.equal(again.status, 4);
-  assert.match(errorLines(again)[0] ?? '', / To rerun it anyway, pass --force\.$/);
-  assert.equal((await call(`rerun bill ${period} --force ${CHANGE}`)).status, 0);
-  const { run, actor } = await json(`skip bill ${daysAgo(2)} ${CHANGE}`);
-  assert.deepEqual([keysOf([run], 'state'), actor], [['skipped'], `${userInfo().username}@${hostname()}`]);
-  const shown = await call(`history bill --period ${daysAgo(2)}`);
-  assert.match(shown.stdout, /^bill \S+ was skipped: operator\n.*\n.* +skipped +\S+@\S+ +ticket 7\n$/);
-});
+testOperated(
+  'resolve and skip change a run, or end with 4 and announce nothing if its state does not allow it',
+  async (bench) => {
+    const { guard, call, json, runDaysAgo } = bench;
+    await register(guard, dailyJob('bill'));
+    const period = await runDaysAgo('bill', 1);
+    const refused = await call(`resolve bill ${period} --as failed ${CHANGE}`);
+    assert.deepEqual([refused.status, refused.stdout], [4, '']);
+    assert.match(
+      errorLines(refused)[0] ?? '',
+      /^Cannot resolve the run of job 'bill' for \S+: it is completed\./,
+    );
+    const again = await call(`rerun bill ${period} ${CHANGE}`);
+    assert.deepEqual([again.status, again.stdout], [4, '']);
+    assert.match(errorLines(again)[0] ?? '', / To rerun it anyway, pass --force\.$/);
+    for (const change of [`rerun bill ${daysAgo(2)}`, `skip bill ${period}`]) {
+      const ended = await call(`${change} ${CHANGE}`);
+      assert.deepEqual([ended.status, ended.stdout], [4, ''], change);
+    }
+    assert.equal((await call(`rerun bill ${period} --force ${CHANGE}`)).status, 0);
+    const { run, actor } = await json(`skip bill ${daysAgo(2)} ${CHANGE}`);
+    assert.deepEqual([keysOf([run], 'state'), actor], [['skipped'], `${userInfo().username}@${hostname()}`]);
+    const shown = await call(`history bill --period ${daysAgo(2)}`);
+    assert.match(shown.stdout, /^bill \S+ was skipped: operator\n.*\n.* +skipped +\S+@\S+ +ticket 7\n$/);
+  },
+);
 
 testOperated(
   'purge deletes old runs, but not the newest, and records of locks only with --locks',
@@ -251,3 +344,33 @@ function daysAgo(days: number): string {
 function keysOf(list: unknown, key: string): unknown[] {
   return (list as object[]).map((each) => Reflect.get(each, key) as unknown);
 }
+
+testOperated('history shows what ran since an instant, also a job that has only a lock', async (bench) => {
+  const { guard, call, json, runDaysAgo, query } = bench;
+  await register(guard, dailyJob('clean-up', { kind: 'lock', timeZone: undefined, history: true }));
+  const last = {
+    job: 'clean-up',
+    startedMsAgo: 7_200_000,
+    finishedMsAgo: 1,
+    outcome: 'failed',
+    holder: 'web-1/2',
+  } as const;
+  await ledgerOf(guard).store.updateJobs?.([last], LIMITS);
+  await runDaysAgo('new', 3);
+  await runDaysAgo('old', 1, new Error('no disk'));
+  const started = (Date.now() - 5 * 3_600_000) * 1000;
+  await query(`UPDATE cronlatch_run SET started_at = ${started} WHERE job_name = 'old'`);
+  const jobsOf = async (args: string) => keysOf((await json(`history ${args}`))['runs'], 'job');
+  assert.deepEqual(await jobsOf(''), ['new', 'clean-up', 'old']);
+  assert.deepEqual(await jobsOf('--limit 2'), ['new', 'clean-up']);
+  assert.deepEqual(await jobsOf('--since 3h'), ['new', 'clean-up']);
+  assert.deepEqual(await jobsOf(`--since ${new Date(Date.now() - 3_600_000).toISOString()}`), ['new']);
+  assert.deepEqual([await jobsOf('old --since 3h'), await jobsOf('clean-up')], [[], ['clean-up']]);
+  const { stdout } = await call('history');
+  assert.match(stdout, /^job +period +state +attempt +started +took +on +details$/m);
+  assert.match(stdout, /^clean-up +- +✗ failed +- +\S+ \S+Z +2 h 0 min +web-1\/2 +-$/m);
+  assert.match(stdout, /^old +\S+ +✗ failed +1 .* Error: no disk$/m);
+  assert.match((await call('history old --since 3h')).stdout, /^old has no runs since \S+ \S+Z$/m);
+  for (const args of ['--since yesterday', '--period 2026-11-20'])
+    assert.equal((await call(`history ${args}`)).status, 2);
+});

@@ -27,16 +27,17 @@ for (const [what, declared] of Object.entries(UNREADABLE))
     const late = { ...dailyJob('late'), nextScheduledAt: new Date(Date.now() - DAY_MS) };
     await register(guard, dailyJob('new'), late);
     await damage(bench, 'new', declared);
-    const text = `Job 'new' cannot be read: cronlatch 9.8.7 has registered it. Use that version here. If your code no longer has the job, call cronlatch forget new --reason TEXT`;
+    const text = `Job 'new' cannot be read: cronlatch 9.8.7 has registered it. Use that version here. If your code no longer has the job, use cronlatch forget.`;
+    const whole = `${text} cronlatch forget new --reason TEXT`;
     const checked = await call('status --check');
     assert.deepEqual([checked.status, checked.stderr], [5, '']);
-    assert.match(checked.stdout, /^late is late: /m);
-    assert.ok(checked.stdout.split('\n').includes(text), checked.stdout);
-    assert.match((await call('status')).stdout, /^new +- .*unreadable$/m);
+    assert.match(checked.stdout, /^Job 'late' is late: /m);
+    assert.ok(checked.stdout.split('\n').includes(whole), checked.stdout);
+    assert.match((await call('status')).stdout, /^new +✗ unreadable /m);
     const { status, stdout } = await call('jobs');
     assert.equal(status, 0);
     assert.match(stdout, /^late +once per day, UTC /m);
-    assert.ok(stdout.split('\n').includes(text), stdout);
+    assert.ok(stdout.includes(`${text}\n  cronlatch forget new --reason TEXT\n`), stdout);
     const { jobs, unreadable } = await json('jobs');
     assert.deepEqual([jobs, unreadable].map(namesIn), [['late'], ['new']]);
     assert.deepEqual(errorLines(await call('missed new --from 2026-11-01')), [text]);
@@ -85,7 +86,7 @@ testOperated(
     assert.equal((await guard.locks.inspect('gone'))?.name, 'gone');
     assert.deepEqual(namesIn((await json('jobs'))['jobs']), ['stays']);
     const checked = await call('status --check');
-    assert.match(checked.stdout, /^stays is late: [^\n]+\n$/);
+    assert.match(checked.stdout, /^Job 'stays' is late: [^\n]+\n$/);
     const again = await call(`forget gone ${CHANGE}`);
     assert.deepEqual(
       [again.status, errorLines(again)],

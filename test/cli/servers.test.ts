@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
-import { databaseOn, SERVER_NAMES, testOn, type ServerName } from '../support/databases';
+import { closing } from '../support/benches/closing';
+import {
+  databaseOn,
+  SERVER_NAMES,
+  testOn,
+  testOnEveryServer,
+  type ServerName,
+} from '../support/databases/fresh';
 import { cronlatch, errorLines } from './cronlatch';
 
 const SECRET = 'top-secret';
@@ -7,24 +14,32 @@ const SECRET = 'top-secret';
 interface Reader {
   /** The address of a user who can only read. */
   readonly url: (password?: string) => string;
+  readonly user: string;
+  readonly database: Awaited<ReturnType<typeof databaseOn>>;
 }
 
 /** A test with a user who can only read the database. */
-function testAsReader(name: string, body: (reader: Reader) => Promise<void>, on = SERVER_NAMES): void {
+function testAsReader(
+  name: string,
+  body: (reader: Reader, server: ServerName) => Promise<void>,
+  on = SERVER_NAMES,
+): void {
   for (const server of on)
     testOn(server, name, async () => {
       const database = await databaseOn(server);
       const user = `reader_${database.name.slice(-12)}`;
       try {
         for (const statement of grants(server, user, database.name)) await database.ask(statement);
-        await body({
+        const reader: Reader = {
+          ...{ user, database },
           url(password = SECRET) {
             const url = new URL(database.url.replace(/^mariadb:/, 'mysql:'));
             url.username = user;
             url.password = password;
             return url.href.replace(/^mysql:/, `${server}:`);
           },
-        });
+        };
+        await body(reader, server);
       } finally {
         const dropped =
           server === 'postgres' ? [`DROP OWNED BY ${user}`, `DROP USER ${user}`] : [`DROP USER ${user}`];
@@ -44,62 +59,110 @@ function grants(server: ServerName, user: string, database: string): string[] {
   return [`CREATE USER ${user} IDENTIFIED BY '${SECRET}'`, `GRANT SELECT ON ${database}.* TO ${user}`];
 }
 
+/** The only line with which each of these commands fails. */
+async function failureOf(url: string): Promise<string> {
+  const lines = new Set<string>();
+  for (const command of ['init', 'status', 'doctor']) {
+    const ended = await cronlatch([command], { env: { DATABASE_URL: url } });
+    assert.deepEqual([ended.status, ended.stdout], [1, '']);
+    errorLines(ended).forEach((line) => lines.add(line));
+  }
+  const [line = '', ...more] = lines;
+  assert.deepEqual(more, []);
+  assert.ok(!line.includes(SECRET), line);
+  return line;
+}
+
 testAsReader('init without the right to create tables names the table and what to do', async ({ url }) => {
   const ended = await cronlatch(['init', '--url', url()]);
   assert.equal(ended.status, 1);
   const [line = '', ...more] = errorLines(ended);
   assert.deepEqual(more, []);
   assert.match(line, /rejected the statement for table 'shedlock': .*denied/);
-  assert.match(line, /Run init as a user who may create tables, or .+ that init prints with --dry-run\.$/);
+  assert.match(
+    line,
+    / Grant this right, or use another user: .+ npx cronlatch init --dry-run print the statements\.$/,
+  );
   assert.ok(!ended.stderr.includes(SECRET));
 });
 
 testAsReader(
-  'init with a wrong password does not repeat it',
-  async ({ url }) => {
-    const ended = await cronlatch(['init'], { env: { DATABASE_URL: url(`not-${SECRET}`) } });
-    assert.deepEqual([ended.status, ended.stdout], [1, '']);
-    assert.equal(errorLines(ended).length, 1);
-    assert.match(ended.stderr, /Access denied/);
-    assert.ok(!ended.stderr.includes(SECRET));
+  'a change without the right to write names the right',
+  async ({ url, database }) => {
+    await cronlatch(['init', '--url', database.url]);
+    const hold = ['hold', 'job', '--until', '1h', '--reason', 'a test', '--yes'];
+    const ended = await cronlatch([...hold, '--url', url()]);
+    assert.equal(ended.status, 1);
+    assert.match(
+      errorLines(ended).join('\n'),
+      /rejected .+ lock 'job': .*denied.+ Grant this right, or use another /,
+    );
   },
-  ['mysql', 'mariadb'], // The tests' PostgreSQL accepts every password.
+  ['mysql', 'mariadb'],
+); // On PostgreSQL, the user may not even see tables that are created later.
+
+testAsReader(
+  'a refused login is reported with its user, and without its password',
+  async ({ url, user }, server) => {
+    // The tests' PostgreSQL accepts every password.
+    if (server === 'postgres') {
+      const line = await failureOf(url().replace(user, 'nobody'));
+      return assert.match(
+        line,
+        /^Cannot log in to PostgreSQL at \S+ as nobody: role "nobody" does not exist\.$/,
+      );
+    }
+    const line = await failureOf(url(`not-${SECRET}`));
+    const [, found] =
+      /^Cannot log in to M\w+ at \S+ as (\S+): the server refused the user name or the password \(Access denied/.exec(
+        line,
+      ) ?? [];
+    assert.equal(found, user);
+  },
 );
 
-for (const server of SERVER_NAMES)
-  testOn(server, 'init on a server that cannot be reached names its address alone', async () => {
-    const url = `${server}://user:${SECRET}@127.0.0.1:1/app`;
-    const ended = await cronlatch(['init', '--url', url]);
-    assert.deepEqual([ended.status, ended.stdout], [1, '']);
-    assert.equal(errorLines(ended).length, 1);
-    assert.match(ended.stderr, /at 127\.0\.0\.1:1: .*ECONNREFUSED/);
-    assert.ok(!ended.stderr.includes(SECRET) && !ended.stderr.includes('user'));
-  });
+testAsReader('a database that the user may not use is named', async ({ url, user, database }, server) => {
+  const isPostgres = server === 'postgres';
+  const may = (verb: string): unknown => isPostgres && database.ask(`${verb} PUBLIC`);
+  const name = isPostgres ? database.name : 'mysql';
+  await may(`REVOKE CONNECT ON DATABASE ${name} FROM`);
+  try {
+    const line = await failureOf(url().replace(database.name, name));
+    const beginning = new RegExp(`^Cannot use database '${name}' on \\w+ at \\S+ as ${user}: .*denied`);
+    assert.match(line, beginning);
+  } finally {
+    await may(`GRANT CONNECT ON DATABASE ${name} TO`);
+  }
+});
 
-for (const server of SERVER_NAMES)
-  testOn(server, 'init on a database that does not exist reports it in one line', async () => {
-    const database = await databaseOn(server);
-    await database.dispose();
-    const ended = await cronlatch(['init', '--url', database.url]);
-    assert.deepEqual([ended.status, ended.stdout], [1, '']);
-    const [line = '', ...more] = errorLines(ended);
-    assert.deepEqual(more, []);
-    assert.ok(line.includes(database.name));
-    assert.match(line, /Create the database, or correct its name\.$/);
-  });
+testOnEveryServer('a server that cannot be reached is named with its address alone', async (server) => {
+  const refused = await failureOf(`${server}://user:${SECRET}@127.0.0.1:1/app`);
+  assert.match(refused, /^Cannot reach \w+ at 127\.0\.0\.1:1: nothing listens there \(.*ECONNREFUSED.*\)\.$/);
+  const unknown = await failureOf(`${server}://user:${SECRET}@db.invalid/app`);
+  assert.match(
+    unknown,
+    /^Cannot reach \w+ at db\.invalid:\d+: the (host is unknown|name of the host cannot be) /,
+  );
+});
+
+testOnEveryServer('a database that does not exist is named', async (server) => {
+  const database = await databaseOn(server);
+  await database.dispose();
+  const line = await failureOf(database.url);
+  assert.match(
+    line,
+    new RegExp(`^There is no database '${database.name}' on .+\\. Create it, or correct its name\\.$`),
+  );
+});
 
 testOn('postgres', 'init in a schema that does not exist reports it in one line', async () => {
-  const database = await databaseOn('postgres');
-  try {
-    const ended = await cronlatch(['init', '--url', database.url, '--schema', 'missing']);
-    assert.equal(ended.status, 1);
-    const [line = '', ...more] = errorLines(ended);
-    assert.match(
-      line,
-      /^Could not create the tables in .+: their schema does not exist\. Create the schema, /,
-    );
-    assert.deepEqual(more, []);
-  } finally {
-    await database.dispose();
-  }
+  await using database = closing(await databaseOn('postgres'));
+  const ended = await cronlatch(['init', '--url', database.url, '--schema', 'missing']);
+  assert.equal(ended.status, 1);
+  const [line = '', ...more] = errorLines(ended);
+  assert.match(
+    line,
+    /^Table 'missing\.shedlock' in .+ is missing: .+\. Create the schema, or correct its name\.$/,
+  );
+  assert.deepEqual(more, []);
 });

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import type { Ended } from '../support/command';
+import type { Ended } from '../support/processes/command';
 
 /** A call of the command line that still runs. */
 export interface Started {

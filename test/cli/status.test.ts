@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
+import { resolve } from 'node:path';
+import { errorLines } from './cronlatch';
 import { DAY_MS, testOperated } from './operated';
+import { started } from './started';
 import { dailyJob, ledgerOf, register } from './year-of-runs';
 
 const LIMITS = { timeoutMs: 5000 };
 const HOUR_MS = 3_600_000;
+
+function daysAfter(date: string, days: number): string {
+  return new Date(Date.parse(date) + days * DAY_MS).toISOString().slice(0, 10);
+}
 
 testOperated(
   'status shows the last run, the next tick and the problems of each job, and --check ends with 5',
@@ -24,19 +31,42 @@ testOperated(
     const shown = await call('status');
     assert.deepEqual([shown.status, shown.stderr], [0, '']);
     const [head = '', ...lines] = shown.stdout.split('\n');
-    assert.match(head, /^job +last run +state +started +next tick +problem$/);
-    assert.match(lines.find((line) => line.startsWith('fine ')) ?? '', /completed +\d+ s ago +in 1 d +-$/);
-    assert.match(lines.find((line) => line.startsWith('late ')) ?? '', /- +- +- +1 h ago +late$/);
-    assert.match(lines.find((line) => line.startsWith('gap ')) ?? '', / missed$/);
-    assert.match(lines.find((line) => line.startsWith('week-days ')) ?? '', / -$/);
+    assert.match(head, / · \S+ \S+ · 5 jobs: 2 ok, 1 failed, 1 late, 1 missed$/);
+    const first = daysAfter(newest, 1);
+    assert.deepEqual(
+      lines.slice(0, 8).map((line) => line.replace(/\d+ (s|h|min) ago/, 'AGO')),
+      [
+        '',
+        `✗ The run of job 'broken' for ${failed} failed permanently AGO, after attempt 1: Error: no disk. To run it again:`,
+        `  cronlatch rerun broken ${failed} --reason TEXT`,
+        "✗ Job 'late' is late: its tick was due AGO, and no instance has answered it.",
+        '  cronlatch why late',
+        `○ Job 'gap' has missed ${first} and 2 more. To run them:`,
+        `  cronlatch backfill gap --from ${first} --to ${daysAfter(newest, 3)} --reason TEXT`,
+        '',
+      ],
+    );
+    const rows = lines.slice(8).map((line) => line.replace(/\d+ (s|h|min|d) ago/g, 'AGO').split(/ {2,}/));
+    assert.deepEqual(rows.slice(0, 3), [
+      ['job', 'state', 'last run', 'started', 'next tick'],
+      ['broken', '✗ failed', failed, 'AGO', rows[1]?.[4]],
+      ['late', '✗ late', '-', '-', 'AGO'],
+    ]);
+    assert.deepEqual(
+      rows.slice(3, 6).map(([job, state]) => [job, state]),
+      [
+        ['gap', '○ missed'],
+        ['fine', '✓ ok'],
+        ['week-days', '✓ ok'],
+      ],
+    );
 
     const checked = await call('status --check');
     assert.equal(checked.status, 5);
-    const first = new Date(Date.parse(newest) + DAY_MS).toISOString().slice(0, 10);
     assert.deepEqual(checked.stdout.replace(/\S+ \d\d:\S+Z/g, 'T').split('\n'), [
-      `broken ${failed} failed permanently at T, after attempt 1: exhausted. To run it again: cronlatch rerun broken ${failed} --reason TEXT`,
-      `gap has missed ${first} and 2 more`,
-      'late is late: no instance has answered its tick of T',
+      `The run of job 'broken' for ${failed} failed permanently at T, after attempt 1: Error: no disk. To run it again: cronlatch rerun broken ${failed} --reason TEXT`,
+      "Job 'late' is late: its tick was due at T, and no instance has answered it. cronlatch why late",
+      `Job 'gap' has missed ${first} and 2 more. To run them: cronlatch backfill gap --from ${first} --to ${daysAfter(newest, 3)} --reason TEXT`,
       '',
     ]);
 
@@ -76,15 +106,15 @@ testOperated(
       LIMITS,
     );
     const { stdout } = await call('status');
-    assert.match(stdout, /^bill .* interrupted$/m);
+    assert.match(stdout, /^bill +! interrupted /m);
     assert.match(
       stdout,
       new RegExp(
-        `^bill ${interrupted} was interrupted, because its holder crashed\\. Check what it did, then record that: cronlatch resolve bill ${interrupted} --as `,
+        `^! The run of job 'bill' for ${interrupted} was interrupted, because its holder crashed\\. .+\n {2}cronlatch resolve bill ${interrupted} --as OUTCOME --reason TEXT$`,
         'm',
       ),
     );
-    assert.match(stdout, /^report +key +running +\d+ s ago +web-3\/9/m);
+    assert.match(stdout, /^report +▶ running +key +\d+ s ago +web-3\/9$/m);
   },
 );
 
@@ -102,8 +132,8 @@ testOperated(
     };
     await ledgerOf(guard).store.updateJobs?.([{ ...last, outcome: 'failed' }], LIMITS);
     const { stdout } = await call('status');
-    assert.match(stdout, /^clean-up +failed +3 h ago +in \d+ \w+ +failed$/m);
-    assert.match(stdout, /^clean-up failed at \S+ \S+Z$/m);
+    assert.match(stdout, /^clean-up +✗ failed +3 h ago +in \d+ \w+$/m);
+    assert.match(stdout, /^✗ Job 'clean-up' failed 0 s ago\.$/m);
   },
 );
 
@@ -121,12 +151,87 @@ testOperated('without a register, status shows only the jobs that have runs, wit
 });
 
 testOperated('without problems, status --check ends with 0', async ({ guard, call, runDaysAgo }) => {
-  assert.match((await call('status')).stdout, /^there are no jobs yet$/m);
+  assert.match((await call('status')).stdout, / · there are no jobs yet\n/);
   await register(guard, dailyJob('fine'));
   await runDaysAgo('fine', 0);
   const { status, stdout } = await call('status --check');
   assert.deepEqual([status, stdout], [0, 'no problems\n']);
 });
+
+testOperated(
+  'status shows holds, locks that are held or kept, standby, disabled and undeclared jobs in words of their own',
+  async ({ guard, call, json, query, runDaysAgo }) => {
+    const lockOnly = { kind: 'lock', timeZone: undefined, schedules: [] } as const;
+    await register(
+      guard,
+      ...['held', 'waits', 'gone'].map((job) => dailyJob(job, lockOnly)),
+      dailyJob('off', { enabled: false }),
+      dailyJob('green', { standby: true }),
+      dailyJob('-x', { lock: '-y' }),
+    );
+    for (const job of ['off', 'green']) await runDaysAgo(job, 0);
+    const locks = guard.lockManager();
+    await locks.tryLock({ name: 'held', lockAtMostFor: '2h' });
+    await locks.tryLock({ name: 'of no job', lockAtMostFor: '2h' });
+    await (await locks.tryLock({ name: 'waits', lockAtMostFor: '2h', lockAtLeastFor: '1h' }))?.unlock();
+    const until = new Date(Date.now() + 2 * HOUR_MS);
+    await guard.locks.hold('-y', { until, actor: 'anne', reason: 'moving\u202eback' });
+    await query(
+      `UPDATE cronlatch_job SET registered_at = registered_at - ${8 * DAY_MS * 1000} WHERE job_name = 'gone'`,
+    );
+
+    const { stdout } = await call('status');
+    assert.match(stdout, / · 6 jobs: 1 ok, 1 running, 1 on hold, 1 standby, 1 kept, 1 disabled\n/);
+    for (const found of [
+      /^‖ anne holds lock '-y': moving\\u202eback\. The hold ends in 1 h\. To end it now:\n {2}cronlatch resume --reason TEXT -- -x$/m,
+      /^‖ All instances with job 'green' are on standby\.$/m,
+      /^· Job 'gone' was last declared 8 d ago\. If your code no longer has it:\n {2}cronlatch forget gone --reason TEXT$/m,
+      /^-x +‖ on hold .* anne: moving\\u202eback, ends in 1 h /m,
+      /^green +‖ standby /m,
+      /^held +▶ running .* [^/ ]+\/\d+ /m,
+      /^waits +◌ kept .* [^/ ]+\/\d+, ends in 59 min /m,
+      /^gone +✓ ok /m,
+      /^off +· disabled /m,
+      /^of no job +▶ held .* [^/ ]+\/\d+ /m,
+    ])
+      assert.match(stdout, found);
+    const checked = await call('status --check');
+    assert.deepEqual(
+      [checked.status, checked.stdout.replace(/ends at \S+ \S+Z/, 'ends at T')],
+      [
+        0,
+        "anne holds lock '-y': moving\\u202eback. The hold ends at T. To end it now: cronlatch resume --reason TEXT -- -x\nno problems\n",
+      ],
+    );
+    assert.deepEqual(keysIn((await json('status'))['locks'], 'name'), ['of no job']);
+  },
+);
+
+function keysIn(rows: unknown, key: string): unknown[] {
+  return (rows as Record<string, unknown>[]).map((row) => row[key]);
+}
+
+testOperated(
+  'status --watch goes on while the database fails, until Ctrl-C',
+  async ({ guard, url, call, query }) => {
+    await register(guard, dailyJob('first'));
+    const hook = `--require ${resolve('test/cli/fixtures/interactive.cjs')}`;
+    const watch = started(['status', '--watch'], { DATABASE_URL: url, NODE_OPTIONS: hook });
+    await watch.printed(' · 1 job: 1 ok');
+    await query('ALTER TABLE cronlatch_run RENAME TO elsewhere');
+    await watch.printed('This is what it was before:');
+    await query('ALTER TABLE elsewhere RENAME TO cronlatch_run');
+    await register(guard, dailyJob('second'));
+    await watch.printed(' · 2 jobs: 2 ok');
+    watch.kill('SIGINT');
+    assert.deepEqual((await watch.ended).status, 0);
+    const piped = await call('status --watch');
+    assert.deepEqual(
+      [piped.status, errorLines(piped)],
+      [2, ['--watch draws on a terminal, and this is none.']],
+    );
+  },
+);
 
 testOperated('jobs lists the register, and what two deployments declare differently', async (bench) => {
   const { guard, call, json } = bench;

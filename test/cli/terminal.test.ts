@@ -2,13 +2,17 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { test } from 'node:test';
 import { styleText } from 'node:util';
 import { createJobGuard } from 'cronlatch/better-sqlite3';
-import { commandWith } from '../support/command';
-import { sqliteDatabase } from '../support/databases';
-import { testIf } from '../support/test-on';
+import { closing } from '../support/benches/closing';
+import { sqliteDatabase } from '../support/databases/fresh';
+import { commandWith } from '../support/processes/command';
+import { testIf } from '../support/servers/test-on';
 import { cronlatch } from './cronlatch';
-import { testOperated } from './operated';
+import { printAdvice, printText, useIo, type Io } from '#cronlatch/cli/terminal';
+import { DAY_MS, testOperated } from './operated';
+import { dailyJob, register } from './year-of-runs';
 
 testOperated('on a terminal, a change asks first', async ({ call, runDaysAgo }) => {
   const period = await runDaysAgo('bill', 1, new Error('no disk'));
@@ -21,21 +25,148 @@ testOperated('on a terminal, a change asks first', async ({ call, runDaysAgo }) 
   );
   const yes = await call(args, { input: 'y\n', hook: 'interactive.cjs' });
   assert.equal(yes.status, 0);
-  assert.match(yes.stdout, /\nGo on\? \[y\/N\] Recorded\. It is due since /);
+  assert.match(yes.stdout, /\nGo on\? \[y\/N\] Recorded\. It was due at /);
 });
 
-testOperated('on a narrow terminal, a table becomes a list', async ({ call, runDaysAgo }) => {
-  await runDaysAgo('close-day-of-the-subsidiary', 0);
-  const { stdout } = await call('history close-day-of-the-subsidiary', { env: { COLUMNS: '45' } });
-  assert.match(stdout, /^period: \S+\nstate: completed\nattempt: 1\nstarted: /);
-  for (const line of stdout.split('\n')) assert.ok(line.length <= 45, line);
+const PLAIN = { NO_COLOR: '1' };
+const OSAKA = 'settle-card-payments-of-the-subsidiary-in-osaka';
+
+testOperated('a table has the same shape on every terminal, and breaks no word', async (bench) => {
+  const { call, runDaysAgo, guard } = bench;
+  const schedules = ['1-5', '6', '0'].map((days) => ({
+    expression: `0 3 * * ${days}`,
+    timeZone: 'Asia/Tokyo',
+  }));
+  await register(guard, dailyJob(OSAKA, { schedules, timeZone: 'Asia/Tokyo' }), dailyJob('bill'));
+  await runDaysAgo(OSAKA, 40);
+  await runDaysAgo(
+    OSAKA,
+    0,
+    new Error('The disk of the archive is full, so that no file can be written there'),
+  );
+  await runDaysAgo('bill', 1);
+  await guard.run({ name: '每日結算'.repeat(15), lockAtMostFor: '1m' }, () => 1);
+  const hold = {
+    until: new Date(Date.now() + DAY_MS),
+    actor: 'ann',
+    reason: 'moving the database to the new rack',
+  };
+  await guard.locks.hold('nightly', hold);
+  for (const args of [
+    'jobs',
+    'locks',
+    'history',
+    `history ${OSAKA}`,
+    `calendar ${OSAKA}`,
+    `missed ${OSAKA}`,
+  ]) {
+    const whole = (await call(args)).stdout;
+    const [words, [first = '']] = [new Set(whole.split(/\s+/)), whole.split(' ')];
+    for (const columns of [40, 60, 80, 100, 160]) {
+      const { stdout } = await call(args, { columns, env: PLAIN });
+      assert.match(stdout, new RegExp(`^${first} .*\\w\\n\\S+ `), args);
+      for (const line of stdout.split('\n'))
+        assert.ok(line.replace(/[\u3000-\u9fff]/g, 'xx').length <= columns, `${columns}: ${line}`);
+      for (const word of stdout.split(/\s+/)) assert.ok(words.has(word) || word.includes('…'), word);
+      if (columns >= 60) assert.doesNotMatch(stdout, /\d…|…\d/, args);
+    }
+  }
 });
 
-testOperated('a wide character takes two columns of a narrow terminal', async ({ call, guard }) => {
-  await guard.run({ name: '每日結算'.repeat(5), lockAtMostFor: '1m' }, () => 1);
-  const { stdout } = await call('locks', { env: { COLUMNS: '60' } });
-  assert.match(stdout, /^lock: 每日結算/);
+testOperated('status and why fit on every terminal, and break no word', async (bench) => {
+  const { call, runDaysAgo, guard } = bench;
+  await register(guard, dailyJob(OSAKA, { timeZone: 'Asia/Tokyo' }), dailyJob('bill', { keepAlive: true }));
+  await runDaysAgo(
+    OSAKA,
+    0,
+    new Error('The disk of the archive is full, so that no file can be written there'),
+  );
+  await guard.lockManager().tryLock({ name: 'bill', lockAtMostFor: '10m' });
+  const hold = { until: new Date(Date.now() + DAY_MS), actor: 'ann', reason: 'moving the database' };
+  await guard.locks.hold('nightly', hold);
+  for (const args of ['status', `why ${OSAKA}`, 'why bill', 'why nightly']) {
+    const words = new Set((await call(args)).stdout.split(/\s+/).concat('\\'));
+    for (const columns of [60, 80, 100, 160]) {
+      const { stdout } = await call(args, { columns, env: PLAIN });
+      for (const line of stdout.split('\n')) assert.ok(line.length <= columns, `${columns}: ${line}`);
+      for (const word of stdout.split(/\s+/))
+        assert.ok(words.has(word) || /…|^[\d:.-]+(Z|[+-]\d\d:\d\d)?$/.test(word), `${args}: ${word}`);
+    }
+  }
 });
+
+testOperated('a terminal that reports no width gets whole lines', async ({ call, runDaysAgo }) => {
+  await runDaysAgo('bill', 0);
+  const whole = (await call('history bill')).stdout;
+  assert.equal((await call('history bill', { columns: 0, env: PLAIN })).stdout, whole);
+  assert.notEqual((await call('history bill', { env: { COLUMNS: '40' } })).stdout, whole);
+});
+
+testOperated('NO_COLOR and FORCE_COLOR decide about colours', async ({ call, runDaysAgo }) => {
+  await runDaysAgo('bill', 0);
+  const green = styleText('green', '✓ completed', { validateStream: false });
+  const cases: [hasColors: boolean, columns: number | undefined, env: Record<string, string>][] = [
+    [true, 100, {}],
+    [false, undefined, {}],
+    [false, 100, { NO_COLOR: '1' }],
+    [true, undefined, { FORCE_COLOR: '1' }],
+    [false, 100, { FORCE_COLOR: '0' }],
+    [true, undefined, { FORCE_COLOR: '1', NO_COLOR: '1' }],
+  ];
+  for (const [hasColors, columns, env] of cases) {
+    const { stdout } = await call('history bill', { env, ...(columns ? { columns } : {}) });
+    assert.ok(stdout.includes(hasColors ? green : ' ✓ completed '), JSON.stringify([columns, env]));
+    assert.equal(stdout.includes('\u001b'), hasColors);
+  }
+});
+
+void test('text wraps between words, and a command between its arguments', () => {
+  const printed = (columns: number | undefined, what: () => void): string => {
+    let text = '';
+    useIo({
+      ...process,
+      env: {},
+      stdout: { columns, write: (part: string) => (text += part) },
+    } as unknown as Io);
+    what();
+    useIo(process);
+    return text;
+  };
+  const sentence = 'The disk is full: /var/lib/a-long-path.';
+  assert.equal(
+    printed(20, () => printText(sentence)),
+    'The disk is full:\n/var/lib/a-long-path.\n',
+  );
+  assert.equal(
+    printed(undefined, () => printText(sentence)),
+    `${sentence}\n`,
+  );
+  const command = ['release', 'clean up', '--owner', "it's", '--reason', 'TEXT'];
+  const lines = printed(30, () => printAdvice('Release it:', command));
+  assert.equal(
+    lines,
+    "Release it:\n  cronlatch release \\\n  'clean up' --owner \\\n  'it'\\''s' --reason TEXT\n",
+  );
+  assert.equal(
+    lines.replaceAll(' \\\n ', ''),
+    printed(undefined, () => printAdvice('Release it:', command)),
+  );
+});
+
+testOperated(
+  'an instant is in the time zone of its job, or in UTC',
+  async ({ call, runDaysAgo, query, guard }) => {
+    await register(guard, dailyJob('bill', { timeZone: 'Asia/Tokyo' }));
+    await runDaysAgo('bill', 0);
+    await query(`UPDATE cronlatch_run SET time_zone = 'Asia/Tokyo'`);
+    for (const args of ['history', 'jobs', `missed bill --from 2026-11-20`]) {
+      assert.match((await call(args)).stdout, /\d\+09:00\b/, args);
+      assert.match((await call(`${args} --utc`)).stdout, /\dZ\b/, args);
+    }
+    await query(`UPDATE cronlatch_run SET time_zone = 'Mars/Phobos'`);
+    assert.match((await call('history bill')).stdout, /:\d\dZ /);
+  },
+);
 
 testIf(existsSync('/dev/full'), 'device /dev/full', 'output that cannot be written is an error', async () => {
   const script = 'node dist/cli/main.js sql --dialect sqlite > /dev/full';
@@ -48,36 +179,32 @@ testIf(
   'program script',
   'a terminal gets colours and its own width',
   async () => {
-    const bench = sqliteDatabase();
+    await using bench = closing(sqliteDatabase());
     const { database = '' } = bench.options as { database?: string };
-    try {
-      await cronlatch(['init', '--url', `sqlite:${database}`]);
-      const guard = await createJobGuard(`sqlite:${database}`, { logger: false, pollInterval: false });
-      await guard.run(
-        { name: 'close-day-of-all', lockAtMostFor: '1m', oncePer: { period: 'day', timeZone: 'UTC' } },
-        () => 1,
+    await cronlatch(['init', '--url', `sqlite:${database}`]);
+    const guard = await createJobGuard(`sqlite:${database}`, { logger: false, pollInterval: false });
+    await guard.run(
+      { name: 'close-day-of-all', lockAtMostFor: '1m', oncePer: { period: 'day', timeZone: 'UTC' } },
+      () => 1,
+    );
+    await guard.close();
+    const onTerminal = `stty cols 40; node dist/cli/main.js history close-day-of-all --url sqlite:${database}`;
+    const shownWith = async (env: Record<string, string | undefined>): Promise<string> => {
+      // Node shows no colours where CI is set.
+      const unset = { CI: undefined, FORCE_COLOR: undefined, NO_COLOR: undefined };
+      const terminal = { TERM: 'xterm-256color', ...unset, ...env };
+      const options = { cwd: process.cwd(), env: terminal, input: '' };
+      return (await commandWith(options, 'script', ['-qec', onTerminal, '/dev/null'])).stdout.replaceAll(
+        '\r',
+        '',
       );
-      await guard.close();
-      const onTerminal = `stty cols 40; node dist/cli/main.js status --url sqlite:${database}`;
-      const shownWith = async (env: Record<string, string | undefined>): Promise<string> => {
-        // Node shows no colours where CI is set.
-        const unset = { CI: undefined, FORCE_COLOR: undefined, NO_COLOR: undefined };
-        const terminal = { TERM: 'xterm-256color', ...unset, ...env };
-        const options = { cwd: process.cwd(), env: terminal, input: '' };
-        return (await commandWith(options, 'script', ['-qec', onTerminal, '/dev/null'])).stdout.replaceAll(
-          '\r',
-          '',
-        );
-      };
-      const coloured = await shownWith({});
-      assert.ok(coloured.includes(styleText('green', 'completed', { validateStream: false })), coloured);
-      const plain = await shownWith({ NO_COLOR: '1' });
-      assert.doesNotMatch(plain, /\u001b/);
-      assert.ok(plain.split('\n').every((line) => line.length <= 40));
-      assert.match(plain, /^job: close-day-of-all\nlast run: \S+\nstate: completed\nstarted: /);
-    } finally {
-      await bench.dispose();
-    }
+    };
+    const coloured = await shownWith({});
+    assert.ok(coloured.includes(styleText('green', '✓ completed', { validateStream: false })), coloured);
+    const plain = await shownWith({ NO_COLOR: '1' });
+    assert.doesNotMatch(plain, /\u001b/);
+    assert.ok(plain.split('\n').every((line) => line.length <= 40));
+    assert.match(plain, /^period +state/);
   },
 );
 
@@ -94,16 +221,19 @@ testOperated(
       'status --json',
       'locks',
       'locks --json',
+      'history',
       `history '${name}'`,
       `why '${name}'`,
     ]) {
-      const { stdout, stderr } = await call(args);
-      assert.match(stdout + stderr, /\\u001b/, args);
-      assert.doesNotMatch(
-        stdout + stderr,
-        /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e\u200b\u2060\u{e0041}]/u,
-      );
-      assert.match(stdout + stderr, /\\u200b\\u2060\\udb40\\udc41/, args);
+      for (const terminal of [{}, { columns: 80, env: PLAIN }]) {
+        const { stdout, stderr } = await call(args, terminal);
+        assert.match(stdout + stderr, /\\u001b/, args);
+        assert.doesNotMatch(
+          stdout + stderr,
+          /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e\u200b\u2060\u{e0041}]/u,
+        );
+        assert.match(stdout + stderr, /\\u200b\\u2060\\udb40\\udc41|…/, args);
+      }
     }
   },
 );

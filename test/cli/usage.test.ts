@@ -1,4 +1,6 @@
+// More of this subject: faults/cli, faults/package/command-line.test.ts, docs/command-line.test.ts, docs/command-line-exec.test.ts
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { cronlatch, errorLines, testInFolder } from './cronlatch';
 
@@ -27,7 +29,7 @@ const WRONG: readonly (readonly [args: readonly string[], line: RegExp])[] = [
   [['init', `--ulr=mysql://u:${SECRET} '@h/x`], /^unknown option '--ulr=\*\*\*'/],
   [
     ['init', '--tables', 'locks'],
-    /^--tables is "locks": use lock, ledger, jobs and row-lock, separated by commas\.$/,
+    /^--tables is "locks": use lock, ledger, jobs, operations and row-lock, separated by commas\.$/,
   ],
   [['init', '--url', 'sqlite:a.db', '--lock-table', 'a b'], /^lockTable is "a b": an identifier has/],
   [['init', '-d', 'missing.js'], /^There is no file .+missing\.js\. Check the path after -d\.$/],
@@ -61,6 +63,52 @@ void test('help and version end with 0, and a call without a command shows the h
   const ended = await cronlatch([]);
   assert.deepEqual([ended.status, ended.stdout], [2, '']);
   assert.match(ended.stderr, /^Usage: cronlatch /);
+});
+
+void test('the help shows each command in a group, and the own options of a command before the common ones', async () => {
+  const { stdout } = await cronlatch(['--help']);
+  const groups = stdout.split(/\n(?=[A-Z][a-z ]+:\n)/).slice(2);
+  assert.deepEqual(
+    groups.map((group) => group.split(':', 1)[0]),
+    ['Look', 'Act', 'Set up', 'Run', 'More', 'Examples'],
+  );
+  assert.match(groups[0] ?? '', /^ {2}status .+\n(.+\n)*? {2}why /m);
+  assert.equal(groups[4]?.trim(), 'More:\n  help [command]                    display help for command');
+  const ofRerun = (await cronlatch(['rerun', '--help'])).stdout;
+  assert.match(ofRerun, /Options:\n {2}--reason (.+\n)+\nCommon options:\n {2}--url (.+\n)+ {2}--verbose /);
+});
+
+/** What bash offers for the last of these words. */
+function offeredByBash(script: string, words: string): string[] {
+  const call = `COMP_WORDS=(${words}); COMP_CWORD=$(( \${#COMP_WORDS[@]} - 1 )); _cronlatch; echo "\${COMPREPLY[*]}"`;
+  return execFileSync('bash', ['-c', `${script}\n${call}`], { encoding: 'utf8' })
+    .trim()
+    .split(' ');
+}
+
+void test('bash completes commands, options and their values', async () => {
+  const { stdout } = await cronlatch(['completion', 'bash']);
+  assert.deepEqual(offeredByBash(stdout, 'cronlatch re').sort(), ['release', 'rerun', 'resolve', 'resume']);
+  assert.deepEqual(offeredByBash(stdout, 'cronlatch status --c'), ['--check']);
+  assert.deepEqual(offeredByBash(stdout, 'cronlatch resolve job --as c'), ['completed']);
+  assert.ok(offeredByBash(stdout, `cronlatch rerun ''`).includes('--verbose'));
+  assert.deepEqual(offeredByBash(stdout, 'cronlatch status -d ./'), ['']);
+});
+
+void test('zsh and fish also show what commands and options do', async () => {
+  const zsh = (await cronlatch(['completion', 'zsh'])).stdout;
+  assert.ok(zsh.includes(`\n  [[ $after == '' ]] && found+=('locks:list the locks and their holders')\n`));
+  assert.ok(
+    zsh.includes(
+      `\n  [[ $after == 'backfill' ]] && found+=('--force:also before the job'\\''s first recorded run')\n`,
+    ),
+  );
+  const fish = (await cronlatch(['completion', 'fish'])).stdout.split('\n');
+  const [command, option] = ['__fish_use_subcommand -f', `'__fish_seen_subcommand_from locks'`];
+  assert.ok(
+    fish.includes(`complete -c cronlatch -n ${command} -a locks -d 'list the locks and their holders'`),
+  );
+  assert.ok(fish.includes(`complete -c cronlatch -n ${option} -a --json -d 'print JSON'`));
 });
 
 for (const [driver, url] of [

@@ -2,7 +2,7 @@ import type { JobGuard } from 'cronlatch';
 import { integrationOf } from '#cronlatch/guard/integration';
 import type { DeclaredJob, JobRegistration } from '#cronlatch/ledger/job-register';
 import type { LedgerContext } from '#cronlatch/ledger/store-statements';
-import type { DriverBench } from '../support/driver-bench';
+import type { DriverBench } from '../support/benches/driver';
 
 const DAY_MS = 86_400_000;
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { InvalidLockUseError } from 'cronlatch';
 import { InMemoryRunStore } from 'cronlatch/memory';
 import { runStoreContract, type ContractCase } from 'cronlatch/contracts';
-import { memoryRunsFixture } from '../support/run-store-fixtures';
+import { memoryRunsFixture } from '../support/stores/run-fixtures';
 
 const LACKS = { ambientTransaction: 'it has no transactions', staleReads: 'it has no replicas' } as const;
 

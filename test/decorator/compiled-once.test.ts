@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { configureJobGuard, OncePerDay, SchedulerLock } from 'cronlatch';
-import { countedParses } from '../support/counted-parses';
-import { guardOfRuns } from '../support/guard-of-runs';
+import { guardOfRuns } from '../support/benches/guard-of-runs';
+import { countedParses } from '../support/jobs/counted-parses';
 
 afterEach(() => configureJobGuard(undefined));
 

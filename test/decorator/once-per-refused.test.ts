@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configureJobGuard, OncePer, OncePerDay, SchedulerLock } from 'cronlatch';
-import { guardOfRuns } from '../support/guard-of-runs';
-import { refused } from '../support/refused';
+import { guardOfRuns } from '../support/benches/guard-of-runs';
+import { refused } from '../support/checks/refused';
 
 const UTC = { timeZone: 'UTC' } as const;
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { currentLock, currentRun, OncePer, OncePerDay, SchedulerLock } from 'cronlatch';
 import { useTestGuard, type TestGuard } from 'cronlatch/testing';
-import { foreignDecorator } from '../support/both-modes';
+import { foreignDecorator } from '../support/jobs/both-modes';
 
 const HOUR = 3_600_000;
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SchedulerLock } from 'cronlatch';
 import { useTestGuard } from 'cronlatch/testing';
-import { foreignDecorator } from '../support/both-modes';
+import { foreignDecorator } from '../support/jobs/both-modes';
 
 const HIDDEN = Symbol('hidden');
 

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { SchedulerLock } from 'cronlatch';
 import { useTestGuard, type TestGuard } from 'cronlatch/testing';
-import { sampleSize } from '../support/sample-size';
+import { sampleSize } from '../support/checks/sample-size';
 
 type Act = (self: unknown, args: readonly unknown[]) => unknown;
 

@@ -3,8 +3,10 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createJobGuard } from 'cronlatch/better-sqlite3';
 import { cronlatch, testInFolder } from '../cli/cronlatch';
-import { command, commandWith } from '../support/command';
-import { codeBlocksOf, tableOf } from '../support/page';
+import { dailyJob, register } from '../cli/year-of-runs';
+import { closing } from '../support/benches/closing';
+import { codeBlocksOf, tableOf } from '../support/checks/page';
+import { command, commandWith } from '../support/processes/command';
 
 const PAGE = 'docs/command-line.md';
 const MAIN = resolve('dist/cli/main.js');
@@ -30,26 +32,29 @@ function plain(output: string): string {
     .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z/g, 'INSTANT')
     .replace(/\d{4}-\d\d-\d\d/g, 'DATE')
     .replace(/hold\/[^/]+\//g, 'hold/ACTOR/')
+    .replace(/\S+(?=: audit)/, 'ACTOR')
+    .replace(/[\w.-]+\/\d+ /g, 'HOLDER ')
+    .replace(/\b\d{16}\b/g, 'TOKEN')
+    .replace(/ +/g, ' ')
     .replace(/locked by \S+/g, 'locked by HOLDER');
 }
 
-testInFolder('the calls of exec and hold on the page print what it shows', async (cwd) => {
+testInFolder('the calls of exec, pause and hold on the page print what it shows', async (cwd) => {
   const script = join(cwd, 'close-day.sh');
   writeFileSync(script, '#!/bin/sh\necho "closing $CRONLATCH_BUSINESS_DATE, attempt $CRONLATCH_ATTEMPT"\n');
   chmodSync(script, 0o755);
   await cronlatch(['init', '--url', URL], { cwd });
-  const guard = await createJobGuard(`sqlite:${join(cwd, 'jobs.db')}`, { pollInterval: false });
-  try {
-    await guard.lockManager().tryLock({ name: 'nightly-export', lockAtMostFor: '10m' });
-    assert.equal(shown.length, 5);
-    for (const { call, output } of shown) {
-      const words = call.replace('npx cronlatch', `"${process.execPath}" "${MAIN}"`);
-      const env = { DATABASE_URL: URL };
-      const ended = await commandWith({ cwd, env, input: '' }, 'sh', ['-c', `${words} 2>&1`]);
-      assert.equal(plain(ended.stdout), plain(output), call);
-    }
-  } finally {
-    await guard.close();
+  await using guard = closing(
+    await createJobGuard(`sqlite:${join(cwd, 'jobs.db')}`, { pollInterval: false }),
+  );
+  await guard.lockManager().tryLock({ name: 'nightly-export', lockAtMostFor: '10m' });
+  await register(guard, { ...dailyJob('send-reminders'), nextScheduledAt: new Date() });
+  assert.equal(shown.length, 8);
+  for (const { call, output } of shown) {
+    const words = call.replace('npx cronlatch', `"${process.execPath}" "${MAIN}"`);
+    const env = { DATABASE_URL: URL };
+    const ended = await commandWith({ cwd, env, input: '' }, 'sh', ['-c', `${words} 2>&1`]);
+    assert.equal(plain(ended.stdout), plain(output), call);
   }
 });
 

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { currentRun } from 'cronlatch';
 import { createJobGuard } from 'cronlatch/better-sqlite3';
 import { cronlatch, testInFolder } from '../cli/cronlatch';
 import { wordsOf } from '../cli/operated';
 import { dailyJob, register } from '../cli/year-of-runs';
-import { codeBlocksOf, tableOf } from '../support/page';
+import { codeBlocksOf, tableOf } from '../support/checks/page';
+import { eventually } from '../support/clocks/eventually';
 
 const PAGE = 'docs/command-line.md';
 const DATABASE_URL = 'sqlite:jobs.db';
@@ -52,6 +54,7 @@ async function fill(cwd: string): Promise<void> {
   const guard = await createJobGuard(`sqlite:${join(cwd, 'jobs.db')}`, {
     logger: false,
     pollInterval: false,
+    keepLog: 1000,
   });
   const inHours = (hours: number): Date => new Date(Date.now() + hours * HOUR_MS);
   const closeDay = { ...dailyJob('close-day'), nextScheduledAt: inHours(5.5) };
@@ -72,15 +75,20 @@ async function fill(cwd: string): Promise<void> {
   for (const [days, error] of [[3], [1, new Error('no space left on device')]] as const)
     await guard
       .run({ name: 'close-day', lockAtMostFor: '30m', oncePer, at: atNoon(TODAY - days) }, () => {
-        if (error !== undefined) throw error;
+        if (error === undefined) return;
+        currentRun().log('read 1,204 payments\nwriting /srv/billing/close-day.csv');
+        throw error;
       })
       .catch(() => {});
+  const failed = { job: 'close-day', periodKey: keyOf(TODAY - 1) };
+  await eventually(async () => (await guard.ledger.log(failed)).length > 0, 'the log is stored');
   const declared = { ...closeDay.declared, dayStart: '02:00' };
   await register(guard, { ...closeDay, declared, registeredBy: 'web-2/4' });
   await guard.lockManager().tryLock({ name: 'clean-up', lockAtMostFor: '10m' });
 }
 
 const UUID = /[\w-]+\/\d+\/[\da-f]{8}-[\da-f-]{27}/g;
+const INSTANCE = /\b[\w-]+\/\d+(?=[ .]|$)/gm;
 const DATE = /\b\d{4}-\d\d-\d\d(?=\b|T)/g;
 
 /** The business day on which the page was written, and the one of this test. As days since 1970. */
@@ -89,6 +97,10 @@ const TODAY = Math.floor((Date.now() - 2 * HOUR_MS) / DAY_MS);
 
 function atNoon(day: number): Date {
   return new Date(day * DAY_MS + 12 * HOUR_MS);
+}
+
+function keyOf(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }
 
 function moved(text: string, to: number, from: number): string {
@@ -100,11 +112,13 @@ function moved(text: string, to: number, from: number): string {
 /** Without what differs from call to call: times, durations, holders, tokens, and the width of columns. */
 function plain(text: string): string {
   return text
-    .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/g, 'TIME')
+    .replace(/\(\S+\/jobs\.db\)/, '(FILE)')
+    .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)/g, 'TIME')
     .replace(/\d+ (s|min|h|d) ago/g, 'AGO')
     .replace(/\bin \d+ (s|min|h|d)\b/g, 'LATER')
     .replace(/\d+(\.\d+)? (ms|s)\b/g, 'DURATION')
     .replace(UUID, 'OWNER')
+    .replace(INSTANCE, 'INSTANCE')
     .replace(/\b\d{16}\b/g, 'TOKEN')
     .replace(/ +/g, ' ');
 }

@@ -2,17 +2,16 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import ts from 'typescript';
-import { tableOf } from '../support/page';
-import { nodesBelow } from '../support/source-texts';
+import { tableOf } from '../support/checks/page';
 
 const PAGE = 'docs/configuration.md';
 
 /** The names of the properties of an interface, inherited ones included. */
 function propertiesOf(file: string, name: string): string[] {
   const program = ts.createProgram([file], { module: ts.ModuleKind.Node20, strict: true });
-  const declared = nodesBelow(program.getSourceFile(file))
-    .filter(ts.isInterfaceDeclaration)
-    .find((declaration) => declaration.name.text === name);
+  const declared = program
+    .getSourceFile(file)
+    ?.statements.find((each) => ts.isInterfaceDeclaration(each) && each.name.text === name);
   assert.ok(declared, name);
   const properties = program.getTypeChecker().getTypeAtLocation(declared).getProperties();
   return properties.map((property) => property.name).sort();

@@ -9,10 +9,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { currentRun } from 'cronlatch';
 import type { Run } from 'cronlatch/provider';
 import { checkCloseOptions } from '#cronlatch/guard/closing/closing';
-import { testWith } from '../support/databases';
-import { ledgerPlace, memoryStores } from '../support/ledger-place';
-import { migratedDataSource } from '../support/lock-table';
-import { codeBlocksOf, tableOf } from '../support/page';
+import { codeBlocksOf, tableOf } from '../support/checks/page';
+import { testWith } from '../support/databases/fresh';
+import { migratedDataSource } from '../support/databases/lock-table';
+import { ledgerPlace, memoryStores } from '../support/stores/ledger-place';
 
 const PAGE = 'docs/deploying.md';
 const FILES = 'test/docs/deploying';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { CATALOGUE } from '#cronlatch/storage/sql/doctor/finding';
 import { cronlatch, testInFolder } from '../cli/cronlatch';
-import { codeBlocksOf, tableOf } from '../support/page';
+import { codeBlocksOf, tableOf } from '../support/checks/page';
 
 const PAGE = 'docs/doctor.md';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { testDrivers } from '../support/driver-bench';
-import { testCodeOn } from '../support/page-tests';
+import { testDrivers } from '../support/benches/driver';
+import { testCodeOn } from '../support/checks/page-tests';
 import * as onSqlite from './drivers/better-sqlite3';
 import * as onMysql2 from './drivers/mysql2';
 import * as onPg from './drivers/pg';

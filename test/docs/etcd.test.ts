@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { databaseOn } from '../support/databases';
-import { etcdEndpoint } from '../support/etcd-place';
-import { testCodeOn } from '../support/page-tests';
-import { runningServer } from '../support/running-servers';
-import { testIf } from '../support/test-on';
+import { testCodeOn } from '../support/checks/page-tests';
+import { databaseOn } from '../support/databases/fresh';
+import { runningServer } from '../support/servers/running';
+import { testIf } from '../support/servers/test-on';
+import { etcdEndpoint } from '../support/stores/etcd-place';
 import { start } from './etcd/etcd-locks';
 
 testCodeOn('docs/etcd.md', 'test/docs/etcd');

@@ -5,9 +5,10 @@ import { TypeOrmLockProvider } from 'cronlatch/typeorm';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
 import { tableOf } from '#cronlatch/storage/sql/schema/tables';
 import { quoteLockTable } from '#cronlatch/storage/sql/dialects/sql-dialect';
-import { testOnEvery, type TestDatabase } from '../support/databases';
-import { migratedDataSource } from '../support/lock-table';
-import { codeBlocksOf, plainSql } from '../support/page';
+import { closing } from '../support/benches/closing';
+import { codeBlocksOf, plainSql } from '../support/checks/page';
+import { testOnEvery, type TestDatabase } from '../support/databases/fresh';
+import { migratedDataSource } from '../support/databases/lock-table';
 
 const PAGE = 'docs/how-the-lock-works.md';
 const JOB = { name: 'close-day', lockAtMostFor: '1m' } as const;
@@ -43,14 +44,9 @@ interface Place {
 
 /** The lock table in a database, and a provider of locks in it. */
 async function withPlace(database: TestDatabase, body: (place: Place) => Promise<void>): Promise<void> {
-  const dataSource = await migratedDataSource(database);
-  const provider = new TypeOrmLockProvider(dataSource);
-  try {
-    await body({ dataSource, provider });
-  } finally {
-    await provider.close();
-    await dataSource.destroy();
-  }
+  await using dataSource = closing(await migratedDataSource(database));
+  await using provider = closing(new TypeOrmLockProvider(dataSource));
+  await body({ dataSource, provider });
 }
 
 type Statement = (typeof statements)[number];

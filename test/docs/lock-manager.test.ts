@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { JobGuard } from 'cronlatch';
 import { InMemoryLockProvider } from 'cronlatch/memory';
-import { testCodeOn } from '../support/page-tests';
+import { testCodeOn } from '../support/checks/page-tests';
 import { accessToken, type Token, type TokenStore } from './lock-manager/access-token';
 import { transfer } from './lock-manager/transfers';
 

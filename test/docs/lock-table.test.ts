@@ -5,7 +5,7 @@ import { postgres } from '#cronlatch/storage/sql/dialects/postgres';
 import { sqlite } from '#cronlatch/storage/sql/dialects/sqlite';
 import { createTable } from '#cronlatch/storage/sql/schema/create-table';
 import { tableOf } from '#cronlatch/storage/sql/schema/tables';
-import { codeBlocksOf, plainSql } from '../support/page';
+import { codeBlocksOf, plainSql } from '../support/checks/page';
 
 void test('the tables that it shows are those of the migration', () => {
   const normal = (sql: string): string => plainSql(sql).replace('IF NOT EXISTS ', '');

@@ -3,9 +3,10 @@ import { test } from 'node:test';
 import { LockLostError, type JobGuard } from 'cronlatch';
 import { useTestGuard } from 'cronlatch/testing';
 import { createJobGuard } from 'cronlatch/typeorm';
-import { testOnEvery } from '../support/databases';
-import { insertLockRow, migratedDataSource } from '../support/lock-table';
-import { testCodeOn } from '../support/page-tests';
+import { closing } from '../support/benches/closing';
+import { testCodeOn } from '../support/checks/page-tests';
+import { testOnEvery } from '../support/databases/fresh';
+import { insertLockRow, migratedDataSource } from '../support/databases/lock-table';
 import { InvoiceJobs } from './locks/invoices';
 import { freeLocksOf } from './locks/operating';
 import { processOrder } from './locks/orders';
@@ -43,23 +44,18 @@ testOnEvery('an order is processed by one of two instances, and leaves no row', 
 
 testOnEvery('an operator frees the locks of a host', async (database, t) => {
   const log = t.mock.method(console, 'log', () => {});
-  const dataSource = await migratedDataSource(database);
-  const guard = await createJobGuard(dataSource, { logger: false });
-  try {
-    for (const [name, lockedBy] of Object.entries({ a: 'web-1/7/x', b: 'web-2/7/x' }))
-      await insertLockRow(dataSource, { name, lockedBy, endsInMs: 60_000 });
-    assert.deepEqual(await freeLocksOf(guard, 'web-1'), ['a']);
-    assert.equal(log.mock.callCount(), 1);
-    const states = await guard.locks.list();
-    assert.deepEqual(
-      states.map(({ name, isHeld }) => [name, isHeld]),
-      [
-        ['a', false],
-        ['b', true],
-      ],
-    );
-  } finally {
-    await guard.close();
-    await dataSource.destroy();
-  }
+  await using dataSource = closing(await migratedDataSource(database));
+  await using guard = closing(await createJobGuard(dataSource, { logger: false }));
+  for (const [name, lockedBy] of Object.entries({ a: 'web-1/7/x', b: 'web-2/7/x' }))
+    await insertLockRow(dataSource, { name, lockedBy, endsInMs: 60_000 });
+  assert.deepEqual(await freeLocksOf(guard, 'web-1'), ['a']);
+  assert.equal(log.mock.callCount(), 1);
+  const states = await guard.locks.list();
+  assert.deepEqual(
+    states.map(({ name, isHeld }) => [name, isHeld]),
+    [
+      ['a', false],
+      ['b', true],
+    ],
+  );
 });

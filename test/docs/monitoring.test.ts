@@ -6,14 +6,15 @@ import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import type { DeclaredJob } from 'cronlatch/provider';
 import { Registry } from 'prom-client';
-import { nextEvent, reasonOf } from '../support/guard-bench';
-import { DAILY, guardOfRuns } from '../support/guard-of-runs';
-import { createdInstruments, prometheusNames } from '../support/instruments';
-import { JOB } from '../support/lock-bench';
-import { tableOf } from '../support/page';
-import { testCodeOn } from '../support/page-tests';
-import { scrapesOfPage } from '../support/scrapes';
+import { nextEvent, reasonOf } from '../support/benches/guard';
+import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
+import { JOB } from '../support/benches/lock';
+import { createdInstruments, prometheusNames } from '../support/checks/instruments';
+import { tableOf } from '../support/checks/page';
+import { testCodeOn } from '../support/checks/page-tests';
+import { scrapesOfPage } from '../support/checks/scrapes';
 import { sendHeartbeats } from './monitoring/heartbeats';
+import { toMail, toSlack } from './monitoring/notices';
 import { measureJobs } from './monitoring/prom-client';
 
 const PAGE = 'docs/monitoring.md';
@@ -151,7 +152,7 @@ void test('a late job is a metric of prom-client, and a ledger that fails does n
   const scheduledAt = new Date(clock.wallMs());
   const declared: DeclaredJob = {
     ...{ lock: 'close-day', lockAtMostForMs: 600_000, lockAtLeastForMs: 0, keepAlive: false },
-    kind: 'day',
+    ...({ kind: 'day', timeZone: 'UTC' } as const),
     ...{ schedules: [], hasCalendar: false, hasScopeFunction: false, history: false },
   };
   const registered = { declared, version: '0.1.0', registeredBy: 'host/1' };
@@ -209,4 +210,21 @@ void test('a monitor that refuses a heartbeat is a warning without its address, 
   const { message, error } = await warned;
   assert.equal(message, "A listener of 'run:completed' failed.");
   assert.equal((error as Error).message, "The monitor of job 'job' answered with the status 404.");
+});
+
+void test('the functions for Slack and mail send the text and the id of a notice', async (t) => {
+  const { url, requests, answered } = await monitorOf(t);
+  const mails: object[] = [];
+  const mailer = { sendMail: (mail: object) => Promise.resolve(mails.push(mail)) };
+  const { guard } = guardOfRuns({ notify: [toSlack(url), toMail(mailer, 'ops@example.com')] });
+  const posted = answered();
+  const job = { ...DAILY, oncePer: { ...DAILY.oncePer, retry: { maxAttempts: 1 } } } as const;
+  await reasonOf(guard.run(job, failing));
+  await posted;
+  await guard.runOverdue();
+  assert.deepEqual(requests, ['POST /ping/secret']);
+  const [mail] = mails as [{ subject: string; text: string; messageId: string }];
+  assert.equal(mail.subject, 'close-day: failed');
+  assert.match(mail.text, /\ncronlatch rerun close-day \S+ --reason TEXT$/);
+  assert.match(mail.messageId, /^<[\w-]{43}@cronlatch>$/);
 });

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { ScheduleDistributedOptions } from 'cronlatch/node-cron';
 import type { Cancellation } from '#cronlatch/ledger/slots/slot';
-import { tableOf } from '../support/page';
-import { testCodeOn } from '../support/page-tests';
+import { tableOf } from '../support/checks/page';
+import { testCodeOn } from '../support/checks/page-tests';
 
 const PAGE = 'docs/node-cron.md';
 const SOURCES = 'test/docs/node-cron';

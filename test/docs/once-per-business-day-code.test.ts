@@ -3,10 +3,11 @@ import { test } from 'node:test';
 import { configureJobGuard, type JobGuard } from 'cronlatch';
 import { scheduleJobs } from 'cronlatch/node-cron';
 import { createJobGuard } from 'cronlatch/typeorm';
-import { testOnEvery } from '../support/databases';
-import { ledgerPlace, memoryStores, type LedgerPlace } from '../support/ledger-place';
-import { ledgerDataSource } from '../support/run-places';
+import { testOnEvery } from '../support/databases/fresh';
+import { ledgerPlace, memoryStores, type LedgerPlace } from '../support/stores/ledger-place';
+import { ledgerDataSource } from '../support/databases/run-tables';
 import { SettlementJobs } from '../readme/settlement';
+import { closing } from '../support/benches/closing';
 import { closeDayOf, closeDayWith } from './once-per-business-day/by-hand';
 import { ClosingJobs } from './once-per-business-day/closing';
 import dataSource from './once-per-business-day/ormconfig';
@@ -41,30 +42,25 @@ function configured(place: LedgerPlace): JobGuard {
 }
 
 testOnEvery('its first job is done once a day, with its effect', async (database) => {
-  const application = await ledgerDataSource(database);
-  const guard = await createJobGuard(application);
-  try {
-    await application.query('CREATE TABLE settlement (business_date VARCHAR(10), total INT)');
-    const jobs = new SettlementJobs();
-    scheduleJobs(jobs, { guard });
-    await jobs.settle();
-    await jobs.settle();
-    const run = await guard.ledger.last('daily-settlement');
-    assert.deepEqual([run?.state, run?.attempt, run?.timeZone], ['completed', 1, 'Asia/Shanghai']);
-    const rows = await application.query<{ business_date: string }[]>('SELECT business_date FROM settlement');
-    assert.deepEqual(
-      rows.map((row) => row.business_date),
-      [run?.periodKey],
-    );
-  } finally {
-    await guard.close();
-    await application.destroy();
-  }
+  await using application = closing(await ledgerDataSource(database));
+  await using guard = closing(await createJobGuard(application));
+  await application.query('CREATE TABLE settlement (business_date VARCHAR(10), total INT)');
+  const jobs = new SettlementJobs();
+  scheduleJobs(jobs, { guard });
+  await jobs.settle();
+  await jobs.settle();
+  const run = await guard.ledger.last('daily-settlement');
+  assert.deepEqual([run?.state, run?.attempt, run?.timeZone], ['completed', 1, 'Asia/Shanghai']);
+  const rows = await application.query<{ business_date: string }[]>('SELECT business_date FROM settlement');
+  assert.deepEqual(
+    rows.map((row) => row.business_date),
+    [run?.periodKey],
+  );
 });
 
-void test('its ormconfig makes the tables of locks, of the ledger and of the register', () => {
+void test('its ormconfig makes the tables of locks, of the ledger, of the register and of operations', () => {
   const { migrations } = dataSource.options;
-  assert.equal(Object.keys(migrations ?? {}).length, 3);
+  assert.equal(Object.keys(migrations ?? {}).length, 4);
 });
 
 // Sunday, 22 November 2026, 07:00 in Shanghai.

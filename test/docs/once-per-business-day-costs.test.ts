@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { integrationOf } from '#cronlatch/guard/integration';
 import { createCronlatchMigration, createJobGuard } from 'cronlatch/typeorm';
-import { tableOf } from '../support/page';
-import { testOn } from '../support/databases';
-import { ServerBench } from '../support/server-bench';
-import { statementLog } from '../support/statement-log';
+import { tableOf } from '../support/checks/page';
+import { testOn } from '../support/databases/fresh';
+import { ServerBench } from '../support/benches/server';
+import { statementLog } from '../support/databases/statement-log';
 
 const LOCKED = { name: 'hourly', lockAtMostFor: '1m' } as const;
 const HOURLY = [{ expression: '0 * * * *' }];
@@ -29,6 +29,7 @@ testOn('postgres', 'a day costs as many statements as the page lists', async (t)
   const migrations = [
     createCronlatchMigration({ tables: ['ledger'] }),
     createCronlatchMigration({ tables: ['jobs'] }),
+    createCronlatchMigration({ tables: ['operations'] }),
   ];
   const migrated = await bench.connected({ migrations });
   await migrated.runMigrations();

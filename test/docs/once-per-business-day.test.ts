@@ -10,7 +10,7 @@ import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
 import { postgres } from '#cronlatch/storage/sql/dialects/postgres';
 import { sqlite } from '#cronlatch/storage/sql/dialects/sqlite';
 import { tablesOf } from '#cronlatch/storage/sql/schema/tables';
-import { codeBlocksOf, plainSql, tableOf } from '../support/page';
+import { codeBlocksOf, plainSql, tableOf } from '../support/checks/page';
 
 const PAGE = 'docs/once-per-business-day.md';
 const SOURCES = 'test/docs/once-per-business-day';

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { Queue, Worker, type RedisOptions } from 'bullmq';
 import type { CronlatchEvents, JobGuard } from 'cronlatch';
-import { ledgerPlace, memoryStores, type LedgerPlace } from '../support/ledger-place';
-import { runningServer } from '../support/running-servers';
-import { testOn } from '../support/test-on';
+import { runningServer } from '../support/servers/running';
+import { testOn } from '../support/servers/test-on';
+import { ledgerPlace, memoryStores, type LedgerPlace } from '../support/stores/ledger-place';
 import { scheduleWithBullMQ } from './other-schedulers/bullmq';
 import type { Job } from './other-schedulers/job';
 

@@ -4,9 +4,9 @@ import { defaultRepeatStrategy } from 'bullmq';
 import { currentRun, type JobGuard } from 'cronlatch';
 import type { WrapOptions } from 'cronlatch/provider';
 import { createTask } from 'node-cron';
-import { ledgerPlace, memoryStores } from '../support/ledger-place';
-import { CRON_SCHEDULER_NAMES, CRON_SCHEDULERS } from '../support/other-schedulers';
-import { tableOf } from '../support/page';
+import { tableOf } from '../support/checks/page';
+import { CRON_SCHEDULER_NAMES, CRON_SCHEDULERS } from '../support/jobs/other-schedulers';
+import { ledgerPlace, memoryStores } from '../support/stores/ledger-place';
 
 const PAGE = 'docs/other-schedulers.md';
 const PARIS = 'Europe/Paris';

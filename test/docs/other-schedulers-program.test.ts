@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { testWith, type TestDatabase } from '../support/databases';
-import { ledgerDataSource } from '../support/run-places';
+import { testWith, type TestDatabase } from '../support/databases/fresh';
+import { ledgerDataSource } from '../support/databases/run-tables';
 
 interface Ending {
   readonly code: number | null;

@@ -1,4 +1,4 @@
-import { testCodeOn } from '../support/page-tests';
+import { testCodeOn } from '../support/checks/page-tests';
 
 const PAGE = 'docs/other-schedulers.md';
 const FILES = 'test/docs/other-schedulers';

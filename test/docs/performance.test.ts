@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { createJobGuard } from 'cronlatch/typeorm';
 import { test } from 'node:test';
-import { testOn } from '../support/databases';
-import { tableOf } from '../support/page';
-import { ServerBench } from '../support/server-bench';
-import { statementLog } from '../support/statement-log';
+import { ServerBench } from '../support/benches/server';
+import { tableOf } from '../support/checks/page';
+import { testOn } from '../support/databases/fresh';
+import { statementLog } from '../support/databases/statement-log';
 
 const PAGE = 'docs/performance.md';
 const JOB = { name: 'close-day', lockAtMostFor: '1m' } as const;

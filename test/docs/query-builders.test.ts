@@ -1,3 +1,3 @@
-import { testCodeOn } from '../support/page-tests';
+import { testCodeOn } from '../support/checks/page-tests';
 
 testCodeOn('docs/query-builders.md', 'test/docs/query-builders');

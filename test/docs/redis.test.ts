@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { LockManager } from 'cronlatch';
 import { Redis } from 'ioredis';
-import { databaseOn } from '../support/databases';
-import { testCodeOn } from '../support/page-tests';
-import { runningServer, urlOn } from '../support/running-servers';
-import { testIf, testOn } from '../support/test-on';
+import { testCodeOn } from '../support/checks/page-tests';
+import { databaseOn } from '../support/databases/fresh';
+import { runningServer, urlOn } from '../support/servers/running';
+import { testIf, testOn } from '../support/servers/test-on';
 import { start } from './redis/ioredis';
 import { connect } from './redis/node-redis';
 import { locksOn } from './redis/replicas';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { databaseOn, testOn } from '../support/databases';
-import { testCodeOn } from '../support/page-tests';
+import { testCodeOn } from '../support/checks/page-tests';
+import { databaseOn, testOn } from '../support/databases/fresh';
 import { start } from './row-lock/row-locks';
 
 testCodeOn('docs/row-lock.md', 'test/docs/row-lock');

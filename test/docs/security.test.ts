@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { LockStorageError } from 'cronlatch';
+import { currentRun, LockStorageError } from 'cronlatch';
 import { createJobGuard as createMysqlGuard } from 'cronlatch/mysql2';
 import { createJobGuard as createPgGuard } from 'cronlatch/pg';
 import { cronlatch } from '../cli/cronlatch';
-import { testDrivers, type DriverBench } from '../support/driver-bench';
-import { eventually } from '../support/eventually';
-import { codeBlocksOf } from '../support/page';
-import { freshName } from '../support/test-database';
+import { testDrivers, type DriverBench } from '../support/benches/driver';
+import { codeBlocksOf } from '../support/checks/page';
+import { eventually } from '../support/clocks/eventually';
+import { freshName } from '../support/databases/types';
 
 const PASSWORD = 'not-a-secret';
 const [onMysql = '', onPostgres = ''] = codeBlocksOf('docs/security.md').map(({ text }) => text);
@@ -18,16 +18,22 @@ for (const server of ['mysql', 'postgres'] as const)
       await bench.createTables();
       const user = await userOf(bench);
       const createJobGuard = bench.driver === 'pg' ? createPgGuard : createMysqlGuard;
-      const guard = await createJobGuard(user.url, { logger: false, pollInterval: false });
+      const guard = await createJobGuard(user.url, { logger: false, pollInterval: false, keepLog: 1000 });
       try {
         const warnings: unknown[] = [];
         guard.on('guard:warning', (warning) => warnings.push(warning));
         const oncePer = { period: 'day', timeZone: 'UTC' } as const;
         const lock = { name: 'close-day', lockAtMostFor: '1m', keepAlive: true };
         assert.equal((await guard.run({ name: 'sync', lockAtMostFor: '1m' }, () => 1)).executed, true);
+        const print = async (): Promise<void> => {
+          currentRun().progress(1);
+          currentRun().log('a line');
+          await eventually(async () => (await guard.overview()).jobs[0]?.running[0]?.done === 1, 'progress');
+          currentRun().progress(2);
+        };
         const aWeekAgo = new Date(Date.now() - 7 * 86_400_000);
         for (const at of [aWeekAgo, undefined])
-          assert.equal((await guard.run({ ...lock, oncePer, at }, () => 1)).executed, true);
+          assert.equal((await guard.run({ ...lock, oncePer, at }, print)).executed, true);
         const run = await guard.ledger.last('close-day');
         assert.ok(run);
         const act = { actor: 'ann', reason: 'the bank sent the file again', force: true };
@@ -57,7 +63,13 @@ for (const server of ['mysql', 'mariadb', 'postgres'] as const)
       await guard.run({ name: 'close-day', lockAtMostFor: '1m', oncePer }, () => {});
       await eventually(async () => (await guard.ledger.jobs()).length === 1, 'the registration of the job');
       await guard.close();
-      const tables = ['shedlock', 'cronlatch_run', 'cronlatch_run_event', 'cronlatch_job'];
+      const tables = [
+        'shedlock',
+        'cronlatch_run',
+        'cronlatch_run_event',
+        'cronlatch_job',
+        'cronlatch_run_request',
+      ];
       const user = await userOf(bench, (account, table) =>
         tables.map((name) => `GRANT SELECT ON ${table(name)} TO ${account}`).join(';'),
       );
@@ -106,7 +118,9 @@ async function userOf(bench: DriverBench, grants = grantsOfPage) {
   for (const statement of statements) await bench.query(statement);
   url.username = name;
   url.password = PASSWORD;
-  const tables = ['cronlatch_run', 'cronlatch_run_event'].map(tableOf);
+  const tables = ['cronlatch_run', 'cronlatch_run_event', 'cronlatch_run_log', 'cronlatch_run_request'].map(
+    tableOf,
+  );
   return {
     url: url.href,
     async grantDelete() {

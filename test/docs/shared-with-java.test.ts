@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { DataSource } from 'typeorm';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
-import { databaseOn, SERVER_NAMES, testOn, type ServerName, type TestDatabase } from '../support/databases';
+import { closing } from '../support/benches/closing';
+import {
+  databaseOn,
+  testOnEveryServer,
+  type ServerName,
+  type TestDatabase,
+} from '../support/databases/fresh';
 
 /** What a session of ShedLock for Java does, with its four columns and `usingDbTime()`. */
 interface Java {
@@ -43,34 +49,32 @@ async function eachSees(
   zone: string,
 ): Promise<{ node: boolean; java: boolean }> {
   // One connection: the zone is a session's.
-  const session = await new DataSource({ ...options, poolSize: 1 } as typeof options).initialize();
-  const provider = new TypeOrmLockProvider(session, { onWarning: () => {} });
-  try {
-    const [digits = ''] = /\(\d\)/.exec(type) ?? [];
-    await session.query('DROP TABLE IF EXISTS shedlock');
-    await session.query(
-      `CREATE TABLE shedlock (name VARCHAR(64) NOT NULL, lock_until ${type} NOT NULL, 
+  await using session = closing(
+    await new DataSource({ ...options, poolSize: 1 } as typeof options).initialize(),
+  );
+  await using provider = closing(new TypeOrmLockProvider(session, { onWarning: () => {} }));
+  const [digits = ''] = /\(\d\)/.exec(type) ?? [];
+  await session.query('DROP TABLE IF EXISTS shedlock');
+  await session.query(
+    `CREATE TABLE shedlock (name VARCHAR(64) NOT NULL, lock_until ${type} NOT NULL, 
          locked_at ${type} NOT NULL DEFAULT CURRENT_TIMESTAMP${digits}, locked_by VARCHAR(255) NOT NULL, PRIMARY KEY (name))`,
-    );
-    await session.query(java.setZone(zone));
-    await session.query(
-      `INSERT INTO shedlock VALUES ('by-java', ${java.inTenMinutes}, ${java.now}, 'java-host')`,
-    );
-    const refused = await provider.lock({ name: 'by-java', lockAtMostFor: '1m' });
-    const lock = await provider.lock({ name: 'by-node', lockAtMostFor: '1m' });
-    assert.equal(lock?.fencingToken, undefined);
-    const free = await session.query<object[]>(
-      `SELECT name FROM shedlock WHERE name = 'by-node' AND lock_until <= ${java.now}`,
-    );
-    return { node: refused === undefined, java: lock !== undefined && free.length === 0 };
-  } finally {
-    await provider.close();
-    await session.destroy();
-  }
+  );
+  await session.query(java.setZone(zone));
+  await session.query(
+    `INSERT INTO shedlock VALUES ('by-java', ${java.inTenMinutes}, ${java.now}, 'java-host')`,
+  );
+  const refused = await provider.lock({ name: 'by-java', lockAtMostFor: '1m' });
+  const lock = await provider.lock({ name: 'by-node', lockAtMostFor: '1m' });
+  assert.equal(lock?.fencingToken, undefined);
+  const free = await session.query<object[]>(
+    `SELECT name FROM shedlock WHERE name = 'by-node' AND lock_until <= ${java.now}`,
+  );
+  return { node: refused === undefined, java: lock !== undefined && free.length === 0 };
 }
 
-for (const server of SERVER_NAMES) {
-  testOn(server, 'Java and Node see the locks of one another in the cases of the page', async (t) => {
+testOnEveryServer(
+  'Java and Node see the locks of one another in the cases of the page',
+  async (server, t) => {
     const database = await databaseOn(server);
     t.after(() => database.dispose());
     const java = SESSIONS[server];
@@ -78,5 +82,5 @@ for (const server of SERVER_NAMES) {
       assert.deepEqual(await eachSees(database, java, type, java.utc), { node: true, java: true }, type);
       assert.equal((await eachSees(database, java, type, java.elsewhere)).node, seen, `${type} elsewhere`);
     }
-  });
-}
+  },
+);

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configureJobGuard, LockStorageError, SchedulerLock, type JobGuard } from 'cronlatch';
 import { Scheduled, scheduleJobs, scheduleLocked } from 'cronlatch/node-cron';
-import { refusedConnection } from '../support/faulty-accessor';
-import { guardBench } from '../support/guard-bench';
-import { JOB } from '../support/lock-bench';
-import { tableOf } from '../support/page';
+import { guardBench } from '../support/benches/guard';
+import { JOB } from '../support/benches/lock';
+import { tableOf } from '../support/checks/page';
+import { refusedConnection } from '../support/faults/accessor';
 
 const ROWS = new Map(
   tableOf('docs/reliability.md', 'who calls the job').map(([caller = '', ...cells]) => [caller, cells]),

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { createTables } from 'cronlatch/mysql2';
 import { createConnection } from 'mysql2/promise';
 import { headerOf, patternOf } from '../examples/header';
-import { databaseOn, testOn } from '../support/databases';
-import { codeBlocksOf } from '../support/page';
+import { codeBlocksOf } from '../support/checks/page';
+import { databaseOn, testOn } from '../support/databases/fresh';
 
 // test/faults/examples/why-not.test.ts runs the examples on the servers.
 for (const name of ['why-not-for-update', 'why-not-one-transaction'])

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { runningServer } from '../support/running-servers';
-import { databaseOn } from '../support/databases';
-import { testCodeOn } from '../support/page-tests';
-import { testIf } from '../support/test-on';
-import { childrenOf, connectedClient, removeNodes, zooKeeperAddress } from '../support/zookeeper';
-import { JOB, testOnZooKeeper } from '../support/zookeeper-bench';
+import { runningServer } from '../support/servers/running';
+import { databaseOn } from '../support/databases/fresh';
+import { testCodeOn } from '../support/checks/page-tests';
+import { testIf } from '../support/servers/test-on';
+import { childrenOf, connectedClient, removeNodes, zooKeeperAddress } from '../support/servers/zookeeper';
+import { JOB, testOnZooKeeper } from '../support/benches/zookeeper';
 import { locksOf } from './zookeeper/access-rights';
 import { start } from './zookeeper/zookeeper-locks';
 

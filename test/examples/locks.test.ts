@@ -16,6 +16,10 @@ void describe('examples of locks', { concurrency: 6 }, () => {
     },
   );
 
+  void test('operated-job: it runs on request, keeps its log, sends a notice, and is paused', async (t) => {
+    await exampleStarter('operated-job', t, { environment: {} })().printsAndEnds();
+  });
+
   void test('nightly-command: one of two hosts runs the program, and not while an operator holds its lock', async (t) => {
     await exampleStarter('nightly-command', t, { environment: {} })().printsAndEnds();
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
-import { testOnEvery, type TestDatabase } from '../support/databases';
+import { testOnEvery, type TestDatabase } from '../support/databases/fresh';
 import { headerOf, linePattern, patternOf, sourceOf } from './header';
 
 const COMPILED = join(__dirname, '../..');

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { suite } from 'node:test';
 import type { Lock } from 'cronlatch';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
-import { testOnEvery } from '../support/databases';
-import { migratedDataSource } from '../support/lock-table';
-import { percentiles } from '../support/percentiles';
-import { sampleSize } from '../support/sample-size';
+import { percentiles } from '../support/checks/percentiles';
+import { sampleSize } from '../support/checks/sample-size';
+import { testOnEvery } from '../support/databases/fresh';
+import { migratedDataSource } from '../support/databases/lock-table';
 
 const LEASES = sampleSize({ fast: 60, full: 1000 });
 /** Long enough that all locks are granted before the first one is checked. */

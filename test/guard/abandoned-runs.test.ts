@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { currentRun, LockStorageError } from 'cronlatch';
-import { closeDay, CLOSE_DAY, heldTask } from '../support/close-day';
-import { faultyInstance } from '../support/faulty-run-store';
-import { ledgerPlace, memoryStores } from '../support/ledger-place';
-import { reasonOf } from '../support/guard-bench';
+import { closeDay, CLOSE_DAY, heldTask } from '../support/jobs/close-day';
+import { faultyInstance } from '../support/faults/run-store';
+import { ledgerPlace, memoryStores } from '../support/stores/ledger-place';
+import { reasonOf } from '../support/benches/guard';
 
 const away = (): Promise<never> =>
   Promise.reject(new LockStorageError('its connections are closed', { outcome: 'nothing-ran' }));

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CronlatchEvents } from 'cronlatch';
-import { guardBench, runningJob } from '../support/guard-bench';
-import { turn } from '../support/lock-bench';
+import { guardBench, runningJob } from '../support/benches/guard';
+import { turn } from '../support/benches/lock';
 
 void test('scheduling stops before close waits for the jobs, and their resources are closed after them', async () => {
   const { guard } = guardBench();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { startScript, type ChildScript } from '../support/child-script';
+import { startScript, type ChildScript } from '../support/processes/child-script';
 
 const SOON = { timeout: 20_000 };
 

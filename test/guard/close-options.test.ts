@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import type { CloseOptions } from 'cronlatch/provider';
-import { guardBench, runningJob } from '../support/guard-bench';
-import { turn } from '../support/lock-bench';
+import { guardBench, runningJob } from '../support/benches/guard';
+import { turn } from '../support/benches/lock';
 
 const REFUSED: [CloseOptions, RegExp][] = [
   [{ timeout: '20' }, /^timeout of close is "20"/],

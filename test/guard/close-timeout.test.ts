@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { currentLock, LockAssert } from 'cronlatch';
-import { guardBench, runningJob } from '../support/guard-bench';
-import { JOB, turn } from '../support/lock-bench';
+import { guardBench, runningJob } from '../support/benches/guard';
+import { JOB, turn } from '../support/benches/lock';
 
 void test('signals abort at the timeout less the grace, with an AbortError as their reason (F-13)', async () => {
   const { guard, clock } = guardBench();

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { delayedBy } from '../support/faulty-accessor';
-import { signal } from '../support/executor-bench';
-import { guardBench, runningJob } from '../support/guard-bench';
-import { JOB, turn } from '../support/lock-bench';
+import { delayedBy } from '../support/faults/accessor';
+import { signal } from '../support/benches/executor';
+import { guardBench, runningJob } from '../support/benches/guard';
+import { JOB, turn } from '../support/benches/lock';
 
 void test('a guard without running jobs closes at once', async () => {
   const { guard } = guardBench();

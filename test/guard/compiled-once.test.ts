@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countedParses } from '../support/counted-parses';
-import { guardOfRuns } from '../support/guard-of-runs';
+import { guardOfRuns } from '../support/benches/guard-of-runs';
+import { countedParses } from '../support/jobs/counted-parses';
 
 void test('a wrapped function parses its configuration when it is wrapped, and no tick parses it again', async (t) => {
   const { guard, clock } = guardOfRuns();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { configureJobGuard, InvalidLockUseError, NotConfiguredError, SchedulerLock } from 'cronlatch';
-import { guardBench } from '../support/guard-bench';
+import { guardBench } from '../support/benches/guard';
 
 /** A guarded method, with the kind of decorators that the tests are compiled with. */
 function guardedMethod(name: string, lockAtMostFor?: string): () => Promise<unknown> {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvalidLockConfigurationError, type CronlatchEvents, type JobGuardOptions } from 'cronlatch';
 import { StorageBasedLockProvider } from 'cronlatch/provider';
-import { guardBench, runningJob } from '../support/guard-bench';
-import { guardOfRuns } from '../support/guard-of-runs';
+import { guardBench, runningJob } from '../support/benches/guard';
+import { guardOfRuns } from '../support/benches/guard-of-runs';
 
 const never = (): void => assert.fail('ran');
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { subscribe, unsubscribe, type ChannelListener } from 'node:diagnostics_channel';
 import { test } from 'node:test';
-import { guardBench } from '../support/guard-bench';
-import { JOB } from '../support/lock-bench';
+import { guardBench } from '../support/benches/guard';
+import { JOB } from '../support/benches/lock';
 
 const NAMES = ['lock:acquired', 'run:started', 'run:completed', 'lock:released'] as const;
 

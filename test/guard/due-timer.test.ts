@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { Duration } from 'cronlatch';
-import { eventually } from '../support/eventually';
-import { guardBench, nextEvent } from '../support/guard-bench';
-import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/guard-of-runs';
-import { JOB, turn } from '../support/lock-bench';
+import { guardBench, nextEvent } from '../support/benches/guard';
+import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/benches/guard-of-runs';
+import { JOB, turn } from '../support/benches/lock';
+import { eventually } from '../support/clocks/eventually';
 
 /** Counts how often the guard looks for overdue runs in the store. */
 function dueBench(t: TestContext, pollInterval?: Duration | false): GuardOfRuns & { looks: () => number } {

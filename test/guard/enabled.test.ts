@@ -10,9 +10,9 @@ import {
 } from 'cronlatch';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
 import { integrationOf } from '#cronlatch/guard/integration';
-import { guardBench } from '../support/guard-bench';
-import { DAILY, guardOfRuns } from '../support/guard-of-runs';
-import { JOB } from '../support/lock-bench';
+import { guardBench } from '../support/benches/guard';
+import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
+import { JOB } from '../support/benches/lock';
 
 const never = (): never => assert.fail('ran');
 const DISABLED = { executed: false, reason: 'disabled' };

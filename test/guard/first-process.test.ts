@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { testIf } from '../support/test-on';
+import { testIf } from '../support/servers/test-on';
 
 /**
  * Commands that start a process as the first one of its namespace: for any user if the system allows it, or

@@ -7,9 +7,9 @@ import {
   type CronlatchEvents,
 } from 'cronlatch';
 import type { LockProvider } from 'cronlatch/provider';
-import { guardBench, runningJob } from '../support/guard-bench';
-import { DAILY, guardOfRuns } from '../support/guard-of-runs';
-import { JOB } from '../support/lock-bench';
+import { guardBench, runningJob } from '../support/benches/guard';
+import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
+import { JOB } from '../support/benches/lock';
 
 const BY_ANNE = { actor: 'anne', reason: 'its pod is gone' };
 

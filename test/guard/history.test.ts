@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LockStorageError } from 'cronlatch';
-import { signal } from '../support/executor-bench';
-import { guardOfRuns, type GuardOfRuns } from '../support/guard-of-runs';
+import { signal } from '../support/benches/executor';
+import { guardOfRuns, type GuardOfRuns } from '../support/benches/guard-of-runs';
 
 const JOB = { name: 'job', lockAtMostFor: '10m', history: true } as const;
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { LockAssert, LockStorageError, JobGuard } from 'cronlatch';
-import { guardBench, runningJob } from '../support/guard-bench';
-import { lockBench, turn, JOB } from '../support/lock-bench';
-import { delayedBy, replyLost, refusedConnection, sendingLost } from '../support/faulty-accessor';
+import { guardBench, runningJob } from '../support/benches/guard';
+import { lockBench, turn, JOB } from '../support/benches/lock';
+import { delayedBy, replyLost, refusedConnection, sendingLost } from '../support/faults/accessor';
 
 void test('after its own unlock a handler is not inside its lease', async () => {
   const { guard, other } = guardBench();

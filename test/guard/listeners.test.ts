@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { runInNewContext } from 'node:vm';
-import { guardBench } from '../support/guard-bench';
-import { JOB, turn } from '../support/lock-bench';
+import { guardBench } from '../support/benches/guard';
+import { JOB, turn } from '../support/benches/lock';
 
 const broken = new Error('broken listener');
 const FAILING = {

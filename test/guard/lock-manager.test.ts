@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvalidLockConfigurationError, JobGuard } from 'cronlatch';
 import { InMemoryLockProvider } from 'cronlatch/memory';
-import { signal } from '../support/executor-bench';
-import { turn } from '../support/lock-bench';
+import { signal } from '../support/benches/executor';
+import { turn } from '../support/benches/lock';
 
 function guardBench() {
   const lockProvider = new InMemoryLockProvider();

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { configureJobGuard, currentLock, OncePerDay, SchedulerLock, type CronlatchEvents } from 'cronlatch';
-import { signal } from '../support/executor-bench';
-import { guardBench } from '../support/guard-bench';
-import { guardOfRuns } from '../support/guard-of-runs';
+import { signal } from '../support/benches/executor';
+import { guardBench } from '../support/benches/guard';
+import { guardOfRuns } from '../support/benches/guard-of-runs';
 
 class Orders {
   @SchedulerLock({ name: (orderId: string) => `order-${orderId}`, lockAtMostFor: '1m' })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { guardBench } from '../support/guard-bench';
+import { guardBench } from '../support/benches/guard';
 
 const job = { name: 'job', scheduledAt: undefined };
 const PREFIX = "error: cronlatch run:failed: job 'job' failed after 1 ms. Cause: ";

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LockLostError, LockStorageError, type CronlatchEvents, type Logger } from 'cronlatch';
 import type { EventName } from 'cronlatch/provider';
-import { guardBench, reasonOf } from '../support/guard-bench';
-import { JOB } from '../support/lock-bench';
+import { guardBench, reasonOf } from '../support/benches/guard';
+import { JOB } from '../support/benches/lock';
 
 const job = { name: 'job', scheduledAt: undefined };
 const scheduled = { name: 'job', scheduledAt: new Date('2026-11-20T03:00:00Z') };

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { JobGuard } from 'cronlatch';
 import { EventHub } from 'cronlatch/provider';
-import { guardBench, reasonOf, runningJob } from '../support/guard-bench';
-import { JOB } from '../support/lock-bench';
+import { guardBench, reasonOf, runningJob } from '../support/benches/guard';
+import { JOB } from '../support/benches/lock';
 
 const job = { name: 'job', scheduledAt: undefined };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { signal } from '../support/executor-bench';
-import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/guard-of-runs';
+import { signal } from '../support/benches/executor';
+import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/benches/guard-of-runs';
 
 const NO_PERIOD = { periodStart: undefined, periodEnd: undefined, timeZone: undefined };
 

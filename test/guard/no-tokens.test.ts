@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { StorageBasedLockProvider, type StorageAccessor } from 'cronlatch/provider';
 import { SettableClock } from 'cronlatch/testing';
 import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
-import { closeDay, heldTask } from '../support/close-day';
-import { guardOfRuns } from '../support/guard-of-runs';
+import { guardOfRuns } from '../support/benches/guard-of-runs';
+import { closeDay, heldTask } from '../support/jobs/close-day';
 
 /** A table of ShedLock's has none. */
 function withoutTokens(inner: InMemoryStorageAccessor): StorageAccessor {

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { LockStorageError, type CronlatchEvents, type OncePerConfiguration } from 'cronlatch';
 import { InMemoryLockProvider } from 'cronlatch/memory';
 import { SettableClock } from 'cronlatch/testing';
-import { guardBench } from '../support/guard-bench';
-import { DAILY, guardOfRuns } from '../support/guard-of-runs';
+import { guardBench } from '../support/benches/guard';
+import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
 
 const CUSTOM = (period: (at: Date) => string) => ({ ...DAILY, oncePer: { period, timeZone: 'UTC' } });
 const brokenKey = (): never => {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LockStorageError, SchemaMismatchError, type CronlatchEvents } from 'cronlatch';
 import type { LockProvider } from 'cronlatch/provider';
-import { refusedConnection } from '../support/faulty-accessor';
-import { guardBench, reasonOf } from '../support/guard-bench';
-import { JOB } from '../support/lock-bench';
+import { guardBench, reasonOf } from '../support/benches/guard';
+import { JOB } from '../support/benches/lock';
+import { refusedConnection } from '../support/faults/accessor';
 
 const failing = (fail: () => Promise<undefined>): LockProvider => ({ lock: fail });
 

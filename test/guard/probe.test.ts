@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { JobGuard, LockStorageError } from 'cronlatch';
 import { InMemoryLockProvider } from 'cronlatch/memory';
-import { refusedConnection } from '../support/faulty-accessor';
-import { guardBench, reasonOf } from '../support/guard-bench';
+import { guardBench, reasonOf } from '../support/benches/guard';
+import { refusedConnection } from '../support/faults/accessor';
 
 void test('a store that answers is reachable, and the probe takes no lock', async () => {
   const { guard, store } = guardBench();

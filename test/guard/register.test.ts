@@ -6,8 +6,8 @@ import { integrationOf } from '#cronlatch/guard/integration';
 import type { JobDeclaration } from '#cronlatch/guard/jobs/job';
 import type { JobRegistration } from '#cronlatch/ledger/job-register';
 import type { GuardConfiguration } from 'cronlatch';
-import { refusedConnection } from '../support/faulty-accessor';
-import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/guard-of-runs';
+import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/benches/guard-of-runs';
+import { refusedConnection } from '../support/faults/accessor';
 
 const HOUR_MS = 3_600_000;
 const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
@@ -54,6 +54,12 @@ async function registered({ guard }: GuardOfRuns) {
   const [job, ...others] = await guard.ledger.jobs();
   assert.ok(job !== undefined && others.length === 0, 'one job should be registered');
   return job;
+}
+
+/** The jobs that are late in an overview. */
+async function lateJobs({ guard }: Pick<GuardOfRuns, 'guard'>, lateAfter?: '1h'): Promise<string[]> {
+  const { jobs } = await guard.overview({ lateAfter });
+  return jobs.filter(({ problems }) => problems.some(({ kind }) => kind === 'late')).map(({ job }) => job);
 }
 
 /** The next scheduled time, in hours from now. */
@@ -201,16 +207,15 @@ void test('a job whose tick no instance answers is late, and each time is report
   scheduled(of, DAILY);
   const { nextScheduledAt } = await registered(of);
   of.clock.advance(HOUR_MS + 299_000);
-  assert.deepEqual(await of.guard.ledger.late(), []);
+  assert.deepEqual(await lateJobs(of), []);
   await of.guard.runOverdue();
   assert.deepEqual(reported, []);
   of.clock.advance('2s');
   await of.guard.runOverdue();
   await of.guard.runOverdue();
   assert.deepEqual(reported, [`close-day ${nextScheduledAt?.getTime()}`]);
-  const [late] = await of.guard.ledger.late();
-  assert.deepEqual([late?.job, late?.scheduledAt], ['close-day', nextScheduledAt]);
-  assert.deepEqual(await of.guard.ledger.late({ tolerance: '1h' }), []);
+  assert.deepEqual(await lateJobs(of), ['close-day']);
+  assert.deepEqual(await lateJobs(of, '1h'), []);
 });
 
 void test('an instance that answers no tick reports each scheduled time that other instances miss', async () => {
@@ -236,13 +241,13 @@ void test('a job that all instances declare as disabled is never late, and is so
   assert.equal((await registered(of)).declared.enabled, false);
   of.clock.advance('30h');
   await of.guard.runOverdue();
-  assert.deepEqual(await of.guard.ledger.late(), []);
+  assert.deepEqual(await lateJobs(of), []);
   const enabled = bench(of.options());
   scheduled(enabled, DAILY);
   await registered(enabled);
-  assert.deepEqual(await enabled.guard.ledger.late(), []);
+  assert.deepEqual(await lateJobs(enabled), []);
   of.clock.advance('2h');
-  assert.equal((await enabled.guard.ledger.late()).length, 1);
+  assert.equal((await lateJobs(enabled)).length, 1);
 });
 
 void test('an instance that disables a job does not silence it for the others', async () => {
@@ -269,17 +274,17 @@ void test('two jobs that share a lock are disabled only if both are', async () =
   }
 });
 
-void test('an instance registers its jobs again every five minutes, so that no operator forgets them', async (t) => {
+void test('an instance registers its jobs again every two minutes, so that no operator forgets them', async (t) => {
   const of = bench();
   scheduled(of, DAILY);
   const first = await registered(of);
   const register = t.mock.method(of.runStore, 'registerJobs');
-  of.clock.advance('4m');
+  of.clock.advance('1m');
   await of.guard.runOverdue();
   assert.equal(register.mock.callCount(), 0);
   of.clock.advance('1m');
   const again = await registered(of);
-  assert.equal(Number(again.registeredAt) - Number(first.registeredAt), 300_000);
+  assert.equal(Number(again.registeredAt) - Number(first.registeredAt), 120_000);
   assert.deepEqual(again, { ...first, registeredAt: again.registeredAt });
   of.clock.advance('14m');
   await assert.rejects(of.guard.ledger.forget(DAILY.name), {
@@ -331,7 +336,7 @@ void test('a job that has only a lock is late only if it has a history', async (
     scheduled(of, configuration);
     await registered(of);
     of.clock.advance('2h');
-    assert.equal((await of.guard.ledger.late()).length, configuration === JOB ? 0 : 1);
+    assert.equal((await lateJobs(of)).length, configuration === JOB ? 0 : 1);
   }
 });
 
@@ -356,7 +361,7 @@ void test('a run of the ledger answers its tick, also if its instance crashed be
   const crashed = new JobGuard({ ...of.options(), events: undefined, logger: false });
   await crashed.run(DAILY, () => 'done');
   await of.guard.runOverdue();
-  assert.deepEqual(await of.guard.ledger.late(), []);
+  assert.deepEqual(await lateJobs(of), []);
 });
 
 void test('a later tick of a period that has a run is not answered before its time', async () => {
@@ -484,7 +489,6 @@ void test('a store without a register works as before, and cannot list jobs', as
     code,
     message: /^Cannot use the jobs: .* has no register of jobs/,
   });
-  await assert.rejects(guard.ledger.late(), { code });
   assert.throws(() => guard.check(WITH_HISTORY), {
     code: InvalidLockConfigurationError.code,
     message: /^The history of job 'job' needs a run store with a register of jobs/,
@@ -507,4 +511,24 @@ void test('the options of the register are checked', () => {
     () => new JobGuard({ lockProvider: of.provider, runStore: of.runStore, lateAftr: '1m' } as never),
     /Did you mean 'lateAfter'/,
   );
+});
+
+void test('the register shows standby only while no other instance is known to run the job', async () => {
+  const of = bench();
+  const standby = async () => (await registered(of)).declared.standby;
+  of.guard.wrap(DAILY, () => {});
+  of.guard.standby(true);
+  assert.equal(await standby(), true);
+  of.guard.standby(false);
+  assert.equal(await standby(), undefined);
+  assert.equal((await registered(of)).previous?.declared.standby, true);
+  const here = await registered(of);
+  await of.runStore.registerJobs([{ ...here, registeredBy: 'web-2/9' }]);
+  of.guard.standby(true);
+  assert.equal(await standby(), undefined);
+  assert.equal((await registered(of)).registeredBy, 'web-2/9');
+  of.clock.advance(HOUR_MS); // The other instance has ended.
+  assert.equal(await standby(), true);
+  of.guard.standby(() => assert.fail('no flag'));
+  assert.equal(await standby(), undefined);
 });

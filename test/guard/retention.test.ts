@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { JobGuard, LockStorageError, SchemaMismatchError } from 'cronlatch';
-import { eventually } from '../support/eventually';
-import { signal } from '../support/executor-bench';
-import { DAILY, guardOfRuns } from '../support/guard-of-runs';
-import { turn } from '../support/lock-bench';
+import { signal } from '../support/benches/executor';
+import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
+import { turn } from '../support/benches/lock';
+import { eventually } from '../support/clocks/eventually';
 
 const PURGE_LOCK = { name: 'cronlatch-purge', lockAtMostFor: '1m' };
 

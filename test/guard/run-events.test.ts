@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CronlatchEvents } from 'cronlatch';
-import { guardBench, reasonOf, runningJob } from '../support/guard-bench';
-import { JOB } from '../support/lock-bench';
+import { guardBench, reasonOf, runningJob } from '../support/benches/guard';
+import { JOB } from '../support/benches/lock';
 
 const scheduledAt = new Date('2026-11-20T03:00:00Z');
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvalidLockUseError } from 'cronlatch';
-import { guardBench, runningJob } from '../support/guard-bench';
-import { JOB } from '../support/lock-bench';
+import { guardBench, runningJob } from '../support/benches/guard';
+import { JOB } from '../support/benches/lock';
 
 const ANOTHER = { name: 'another', lockAtMostFor: '10m' };
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import * as ours from 'cronlatch';
-import { guardBench } from '../support/guard-bench';
-import { JOB } from '../support/lock-bench';
-import { secondCopyOf } from '../support/second-copy';
+import { guardBench } from '../support/benches/guard';
+import { JOB } from '../support/benches/lock';
+import { secondCopyOf } from '../support/processes/second-copy';
 
 const theirs = secondCopyOf<typeof ours>('cronlatch');
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { integrationOf } from '#cronlatch/guard/integration';
-import { sendingLost } from '../support/faulty-accessor';
-import { faultyInstance } from '../support/faulty-run-store';
-import { ledgerPlace, memoryStores } from '../support/ledger-place';
+import { sendingLost } from '../support/faults/accessor';
+import { faultyInstance } from '../support/faults/run-store';
+import { ledgerPlace, memoryStores } from '../support/stores/ledger-place';
 
 const slot = { job: 'settle', at: new Date('2026-11-20T03:00:00Z') };
 

@@ -7,9 +7,9 @@ import {
   SchedulerLock,
   type JobConfiguration,
 } from 'cronlatch';
-import { guardBench } from '../support/guard-bench';
-import { JOB } from '../support/lock-bench';
-import { dayJob } from '../support/once-per-job';
+import { guardBench } from '../support/benches/guard';
+import { JOB } from '../support/benches/lock';
+import { dayJob } from '../support/jobs/day-job';
 
 /** Options that TypeScript would refuse. */
 const misspelt: readonly (readonly [JobConfiguration, string])[] = [

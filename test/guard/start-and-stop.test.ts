@@ -5,10 +5,10 @@ import { JobGuard } from 'cronlatch';
 import { InMemoryLockProvider, InMemoryRunStore } from 'cronlatch/memory';
 import { createJobGuard } from 'cronlatch/typeorm';
 import { DataSource } from 'typeorm';
-import { testOnEvery } from '../support/databases';
-import { dayJob } from '../support/once-per-job';
-import { ledgerDataSource } from '../support/run-places';
-import { sampleSize } from '../support/sample-size';
+import { sampleSize } from '../support/checks/sample-size';
+import { testOnEvery } from '../support/databases/fresh';
+import { ledgerDataSource } from '../support/databases/run-tables';
+import { dayJob } from '../support/jobs/day-job';
 
 /** An unhandled rejection ends the process, and the test with it: this is Node's default. */
 async function startAndStop(times: number, start: () => Promise<JobGuard> | JobGuard): Promise<void> {

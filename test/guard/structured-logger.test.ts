@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LockStorageError, structured } from 'cronlatch';
 import type { LogLevel } from 'cronlatch/provider';
-import { guardBench, reasonOf } from '../support/guard-bench';
-import { DAILY, guardOfRuns } from '../support/guard-of-runs';
-import { JOB } from '../support/lock-bench';
+import { guardBench, reasonOf } from '../support/benches/guard';
+import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
+import { JOB } from '../support/benches/lock';
 
 const scheduledAt = new Date('2026-11-20T03:00:00Z');
 

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { currentRun, LockStorageError, OncePerDay, SchedulerLock, type CronlatchEvents } from 'cronlatch';
 import { useTestGuard } from 'cronlatch/testing';
 import { integrationOf } from '#cronlatch/guard/integration';
-import type { FaultyAccessor } from '../support/faulty-accessor';
-import { reasonOf, runningJob } from '../support/guard-bench';
-import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/guard-of-runs';
-import { JOB } from '../support/lock-bench';
+import { reasonOf, runningJob } from '../support/benches/guard';
+import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/benches/guard-of-runs';
+import { JOB } from '../support/benches/lock';
+import type { FaultyAccessor } from '../support/faults/accessor';
 
 type Tick = CronlatchEvents['tick'];
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LockStorageError } from 'cronlatch';
-import { DAILY, guardOfRuns } from '../support/guard-of-runs';
+import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
 
 void test('a guard keeps a thousand unanswered ticks, and warns when it drops one', async (t) => {
   const { guard, runStore, events } = guardOfRuns();

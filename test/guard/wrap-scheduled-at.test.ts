@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { currentRun, InvalidLockConfigurationError, type CronlatchEvents } from 'cronlatch';
 import type { EventName } from 'cronlatch/provider';
-import { guardBench, reasonOf } from '../support/guard-bench';
-import { ledgerPlace, memoryStores } from '../support/ledger-place';
-import { JOB } from '../support/lock-bench';
+import { guardBench, reasonOf } from '../support/benches/guard';
+import { JOB } from '../support/benches/lock';
+import { ledgerPlace, memoryStores } from '../support/stores/ledger-place';
 
 const CLOSE_DAY = {
   name: 'close-day',

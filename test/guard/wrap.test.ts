@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvalidLockConfigurationError, LockStorageError } from 'cronlatch';
-import { refusedConnection } from '../support/faulty-accessor';
-import { guardBench, reasonOf } from '../support/guard-bench';
-import { JOB } from '../support/lock-bench';
+import { guardBench, reasonOf } from '../support/benches/guard';
+import { JOB } from '../support/benches/lock';
+import { refusedConnection } from '../support/faults/accessor';
 
 void test('a wrapped function passes its arguments on and resolves to its value', async () => {
   const { guard } = guardBench();

@@ -4,11 +4,11 @@ import { currentRun, JobGuard, LockStorageError, SchemaMismatchError } from 'cro
 import { InMemoryLockProvider } from 'cronlatch/memory';
 import { instrumentGuard } from 'cronlatch/observability';
 import { integrationOf } from '#cronlatch/guard/integration';
-import { turn } from '../support/lock-bench';
-import { reasonOf, runningJob } from '../support/guard-bench';
-import { DAILY, guardOfRuns } from '../support/guard-of-runs';
-import { JOB } from '../support/lock-bench';
-import { metricsBench } from '../support/metrics-bench';
+import { turn } from '../support/benches/lock';
+import { reasonOf, runningJob } from '../support/benches/guard';
+import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
+import { JOB } from '../support/benches/lock';
+import { metricsBench } from '../support/benches/metrics';
 
 /** An instrumented guard on stores in memory. */
 function bench() {
@@ -56,6 +56,19 @@ void test('a lock that another instance holds counts as an attempt and a skip, a
   assert.deepEqual(attempts, { 'cronlatch.job=job outcome=locked': 1 });
   assert.deepEqual(skips, { 'cronlatch.job=job reason=locked': 1 });
   assert.equal(others['cronlatch.run.duration'], undefined);
+});
+
+void test('a lock that an operator holds, an instance on standby and a disabled job have reasons of their own', async () => {
+  const { guard, clock, read } = bench();
+  const until = new Date(clock.wallMs() + 3_600_000);
+  await guard.locks.hold(JOB.name, { until, actor: 'anne', reason: 'audit' });
+  for (let tick = 0; tick < 2; tick += 1) await guard.run(JOB, () => assert.fail('ran'));
+  await guard.run({ ...JOB, enabled: false }, () => assert.fail('ran'));
+  guard.standby(true);
+  await guard.run(JOB, () => assert.fail('ran'));
+  const { 'cronlatch.run.skips': skips = {} } = await read();
+  for (const reason of ['on-hold', 'disabled', 'standby'])
+    assert.ok(`cronlatch.job=job reason=${reason}` in skips, JSON.stringify(skips));
 });
 
 void test('a skip before the lock was requested does not count as an attempt', async () => {

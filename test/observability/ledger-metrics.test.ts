@@ -8,10 +8,10 @@ import { scheduleLocked } from 'cronlatch/node-cron';
 import { instrumentGuard } from 'cronlatch/observability';
 import type { DeclaredJob, JobRegistration } from 'cronlatch/provider';
 import { SettableClock } from 'cronlatch/testing';
-import { eventually } from '../support/eventually';
-import { FaultyRunStore } from '../support/faulty-run-store';
-import { DAILY, guardOfRuns } from '../support/guard-of-runs';
-import { metricsBench } from '../support/metrics-bench';
+import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
+import { metricsBench } from '../support/benches/metrics';
+import { eventually } from '../support/clocks/eventually';
+import { FaultyRunStore } from '../support/faults/run-store';
 
 /** A job as an instance registers it. */
 function registration(job: string, nextScheduledAt: Date | undefined, history = true): JobRegistration {

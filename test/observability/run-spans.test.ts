@@ -11,9 +11,9 @@ import { currentLock, currentRun } from 'cronlatch';
 import { instrumentGuard } from 'cronlatch/observability';
 import { integrationOf } from '#cronlatch/guard/integration';
 import type { Slot } from '#cronlatch/ledger/slots/slot';
-import { reasonOf, runningJob } from '../support/guard-bench';
-import { DAILY, guardOfRuns } from '../support/guard-of-runs';
-import { JOB, turn } from '../support/lock-bench';
+import { reasonOf, runningJob } from '../support/benches/guard';
+import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
+import { JOB, turn } from '../support/benches/lock';
 
 context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 after(() => context.disable());

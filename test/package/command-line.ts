@@ -1,4 +1,4 @@
-import { NPX } from '../support/command';
+import { NPX } from '../support/processes/command';
 import { Project } from './project';
 import type { Tarball } from './tarball';
 

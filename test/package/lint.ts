@@ -1,4 +1,4 @@
-import { command, type Ended } from '../support/command';
+import { command, type Ended } from '../support/processes/command';
 
 /** Other linters of packages. None of their rules is switched off. */
 export const LINTERS: ReadonlyMap<string, readonly string[]> = new Map([

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { command, NPM, succeeding, type Ended } from '../support/command';
+import { command, NPM, succeeding, type Ended } from '../support/processes/command';
 import { packDependencies } from './tarball';
 
 interface Manifest {

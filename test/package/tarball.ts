@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { NPM, succeeding } from '../support/command';
+import { NPM, succeeding } from '../support/processes/command';
 
 /** The package as it would be published. */
 export interface Tarball {

@@ -4,9 +4,7 @@ import { DataSource } from 'typeorm';
 export default new DataSource({
   type: 'mysql', // Or 'mariadb', or 'postgres' with the driver pg.
   url: process.env['DATABASE_URL'] ?? 'mysql://app:secret@localhost:3306/app',
-  migrations: [
-    createCronlatchMigration({ tables: ['lock'] }),
-    createCronlatchMigration({ tables: ['ledger'] }),
-    createCronlatchMigration({ tables: ['jobs'] }),
-  ],
+  migrations: (['lock', 'ledger', 'jobs', 'operations'] as const).map((set) =>
+    createCronlatchMigration({ tables: [set] }),
+  ),
 });

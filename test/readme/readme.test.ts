@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { codeBlocksOf } from '../support/page';
-import { mysqlDatabase, testOn } from '../support/databases';
-import { lockRows, migratedDataSource } from '../support/lock-table';
+import { codeBlocksOf } from '../support/checks/page';
+import { mysqlDatabase, testOn } from '../support/databases/fresh';
+import { lockRows, migratedDataSource } from '../support/databases/lock-table';
 
 const BLOCKS = codeBlocksOf('README.md');
 

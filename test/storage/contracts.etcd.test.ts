@@ -1,4 +1,4 @@
-import { testLockContract } from '../support/contract-tests';
-import { etcdFixture } from '../support/etcd-place';
+import { testLockContract } from '../support/stores/contract-tests';
+import { etcdFixture } from '../support/stores/etcd-place';
 
 testLockContract('etcd', 'etcd', { fixture: () => etcdFixture() });

@@ -1,8 +1,9 @@
+// More of this subject: contracts, storage/lock-provider-contract-mutants.test.ts, storage/run-store-contract-mutants.test.ts, faults/storage
 import { lockProviderContract, runStoreContract } from 'cronlatch/contracts';
-import { memoryFixture } from '../support/contract-fixtures';
-import { CONTRACT_STORES, RUN_STORES } from '../support/contract-stores';
-import { testCase, testSqliteContracts, testUniqueContract } from '../support/contract-tests';
-import { memoryRunsFixture } from '../support/run-store-fixtures';
+import { testCase, testSqliteContracts } from '../support/stores/contract-tests';
+import { memoryFixture } from '../support/stores/lock-fixtures';
+import { memoryRunsFixture } from '../support/stores/run-fixtures';
+import { CONTRACT_STORES, RUN_STORES } from '../support/stores/variants';
 
 for (const contractCase of lockProviderContract(memoryFixture, {
   ...CONTRACT_STORES.memory,
@@ -13,5 +14,4 @@ for (const contractCase of lockProviderContract(memoryFixture, {
 for (const contractCase of runStoreContract(memoryRunsFixture, RUN_STORES.memory))
   testCase('memory', contractCase);
 
-testSqliteContracts();
-testUniqueContract('sqlite');
+testSqliteContracts('in every run');

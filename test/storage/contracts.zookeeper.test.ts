@@ -1,4 +1,4 @@
-import { testLockContract } from '../support/contract-tests';
-import { ZooKeeperPlaces } from '../support/zookeeper-places';
+import { testLockContract } from '../support/stores/contract-tests';
+import { ZooKeeperPlaces } from '../support/stores/zookeeper-places';
 
 testLockContract('zookeeper', 'zookeeper', new ZooKeeperPlaces());

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createJobGuard } from 'cronlatch/typeorm';
 import { createCronlatchMigration } from 'cronlatch/typeorm';
 import { DataSource } from 'typeorm';
-import { testWith } from '../support/databases';
+import { testWith } from '../support/databases/fresh';
 
 for (const name of ['postgres', 'mysql', 'sqlite'] as const)
   testWith(name, 'two instances take turns with locks that wait', async ({ options }) => {

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
 import { refuseCrash } from '#cronlatch/storage/better-sqlite3/installed-driver';
 import { Project } from '../package/project';
-import { commandWith, type Ended } from '../support/command';
+import { commandWith, type Ended } from '../support/processes/command';
 
 const OLD_HEADERS = Buffer.from('\0AddEnvironmentCleanupHook\0');
 const NEW_HEADERS = Buffer.from('\0RemoveEnvironmentCleanupHook\0');
@@ -51,7 +51,7 @@ function applicationWith(version: string, node: string, binary = ''): Project {
   projects.push(project);
   for (const path of ['package.json', 'dist'])
     cpSync(path, join(project.folder, 'node_modules/cronlatch', path), { recursive: true });
-  for (const name of ['commander', 'cli-table3', 'typeorm', 'reflect-metadata']) project.link(name);
+  for (const name of ['commander', 'typeorm', 'reflect-metadata']) project.link(name);
   const driver = 'node_modules/better-sqlite3';
   project.write(`${driver}/package.json`, JSON.stringify({ name: 'better-sqlite3', version }));
   project.write(`${driver}/index.js`, 'module.exports = class { constructor() { process.abort(); } };');

@@ -9,7 +9,7 @@ import { currentLock, type JobGuard } from 'cronlatch';
 import * as sqliteDriver from 'cronlatch/better-sqlite3';
 import { systemClock, type Clock } from 'cronlatch/provider';
 import * as onTypeorm from 'cronlatch/typeorm';
-import { eventually } from '../support/eventually';
+import { eventually } from '../support/clocks/eventually';
 
 const JOB = { name: 'job', lockAtMostFor: '10m' };
 const DAY = { ...JOB, name: 'day', oncePer: { period: 'day', timeZone: 'UTC' } } as const;

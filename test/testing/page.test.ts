@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { codeBlocksOf } from '../support/page';
+import { codeBlocksOf } from '../support/checks/page';
 import { ROOT, SOURCES } from './application';
 
 /** A fixture that the page mentions, but does not show. */

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Ended } from '../support/command';
+import type { Ended } from '../support/processes/command';
 import { Project } from '../package/project';
 import { ALL_PACKAGES, SUBPATHS } from '../package/subpaths';
 import { pack } from '../package/tarball';

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { InvalidLockConfigurationError, InvalidLockUseError, SchemaMismatchError } from '../../core';
 import type { JobGuard } from '../../guard';
+import { allLocks } from '../../guard/guard-locks';
 import { integrationOf } from '../../guard/integration';
 import { databaseOfGuard, type GuardDatabase } from '../../integrations/sql/create-guard';
 import { inspectTables } from '../../integrations/sql/tables';
@@ -12,7 +13,7 @@ import { judgeLocks, judgeRegister, judgeRuns } from '../../storage/sql/doctor/r
 import { clockOffset, judgeClock, judgeRoute, plainSession } from '../../storage/sql/doctor/session';
 import { judgeSettings, readSettings, type Settings } from '../../storage/sql/doctor/settings';
 import { judgePrivileges, judgeTable } from '../../storage/sql/doctor/tables';
-import { addGuardCommand, allLocks, withGuard } from '../guard-command';
+import { addGuardCommand, withGuard } from '../guard-command';
 import type { Options } from '../options';
 import { io, print, printJson, shown, styled } from '../terminal';
 
@@ -39,15 +40,24 @@ async function doctor(guard: JobGuard, { json }: Options): Promise<void> {
   if (errors.length > 0) io.exitCode = 1;
   if (json) return printJson('doctor', { address, ...counts, findings, fine, notExamined });
   print(`${address}${name === undefined ? '' : `, database ${name}`}\n\n`);
-  for (const each of findings) print(`${describe(each)}\n\n`);
+  for (const each of findings) {
+    const alike = findings.filter((it) => it.code === each.code && fixText(it) === fixText(each));
+    if (alike[0] === each) print(`${describe(each, alike)}\n\n`);
+  }
   if (fine.length > 0) print(`fine: ${fine.join(', ')}`);
   if (notExamined.length > 0) print(`not examined: ${notExamined.join(', ')}`);
   print(`errors: ${errors.length}, warnings: ${warnings.length}`);
 }
 
-function describe({ severity, code, problem, fix, statement }: Finding): string {
+function describe({ severity, code, fix, statement }: Finding, alike: readonly Finding[]): string {
+  const problems = alike.map(({ problem }) => `\n  ${shown(problem)}`).join('');
+  return `${styled(STYLES[severity], severity)} ${code}${problems}${fixText({ fix, statement })}`;
+}
+
+/** Findings with the same text are printed together, such as the tables that one command creates. */
+function fixText({ fix, statement }: Pick<Finding, 'fix' | 'statement'>): string {
   const run = statement === undefined ? '' : `\n       ${shown(statement)};`;
-  return `${styled(STYLES[severity], severity)} ${code}\n  ${shown(problem)}\n  fix: ${shown(fix)}${run}`;
+  return `\n  fix: ${shown(fix)}${run}`;
 }
 
 /** A part of the examination. */
@@ -134,7 +144,7 @@ async function examineTables(
     options;
   const tables = [
     ...(lockProvider === undefined ? (['lock'] as const) : []),
-    ...(runStore === undefined ? (['ledger', 'jobs'] as const) : []),
+    ...(runStore === undefined ? (['ledger', 'jobs', 'operations'] as const) : []),
   ];
   if (tables.length === 0) return [];
   const named = { lockTable, columns, schema, nameLength, runTable, jobTable, connections };
@@ -155,7 +165,7 @@ async function examineRecords(guard: JobGuard, offsetMs: number, add: AddTopic):
     return judgeRegister(register);
   });
   const known = { now: new Date(Date.now() + offsetMs), register };
-  await add('locks', async () => judgeLocks(await allLocks(guard, MOST_LOCKS), known));
+  await add('locks', async () => judgeLocks(await allLocks(guard.locks, { most: MOST_LOCKS }), known));
   await add('runs', async () => {
     const context = contextOf();
     return judgeRuns((await context.store.latest?.(limitOf(context))) ?? [], known);

@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { constants } from 'node:os';
-import { LockLostError, type Lock, type SkipReason } from '../../core';
+import { LockLostError, type Lock } from '../../core';
 import { describeValue } from '../../core/options';
 import { parsePositiveDuration } from '../../core/duration';
 import type { JobGuard } from '../../guard';
@@ -9,7 +9,7 @@ import { integrationOf } from '../../guard/integration';
 import { describeError, logMessage } from '../../guard/log/logger';
 import { currentRun, type CurrentRun, type OncePerConfiguration, type PeriodKind } from '../../ledger';
 import { ChildRunner } from '../child-runner';
-import { EXIT, UsageError } from '../failure';
+import { EXIT, EXIT_AFTER, UsageError } from '../failure';
 import { withGuard } from '../guard-command';
 import { addGuardSource, instantOf, type Options } from '../options';
 import { io, printNote, printWarning } from '../terminal';
@@ -29,16 +29,6 @@ interface ExecOptions extends Options {
   readonly conflictExitCode?: number;
   readonly quiet?: boolean;
 }
-
-/** After these skips nothing is left to do, or only an operator can do it. After all others, a later call may succeed. */
-const EXIT_AFTER: { readonly [R in SkipReason]?: number } = {
-  'already-completed': EXIT.done,
-  skipped: EXIT.done,
-  calendar: EXIT.done,
-  deadline: EXIT.done,
-  exhausted: 1,
-  interrupted: 1,
-};
 
 /** The child has failed. Its run counts as failed, and its exit status becomes that of the command. */
 class ChildFailedError extends Error {}
@@ -84,7 +74,7 @@ async function exec(guard: JobGuard, options: ExecOptions, ...command: string[])
   children.listen(() => void guard.close({ timeout: '365d', grace: 0 }));
   // Jobs of the application must not start here.
   const own = new AsyncLocalStorage<true>();
-  guard.standby(() => own.getStore() === undefined);
+  integrationOf(guard).setStandby(() => own.getStore() === undefined, false);
   let skip: string | undefined;
   let hasRun = false;
   for (const skipped of ['lock:skipped', 'run:skipped'] as const)

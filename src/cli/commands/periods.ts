@@ -1,14 +1,16 @@
 import type { Command } from 'commander';
 import type { JobGuard } from '../../guard';
+import { unreadableRemark } from '../../guard/overview';
 import type { DeclaredJob, RegisteredJob } from '../../ledger';
 import { differencesOf, scheduleText } from '../../ledger/job-register';
 import { backfill as addRuns } from '../../ledger/operator/backfill';
 import { dateOf } from '../../ledger/periods/business-date';
 import { EXIT, orConflict, UsageError } from '../failure';
 import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-command';
-import { businessDay, KnownJobs, unreadableText } from '../known-jobs';
+import { businessDay, KnownJobs } from '../known-jobs';
 import type { ChangeOptions, Options } from '../options';
-import { io, print, printJson, printTable, shown, styled } from '../terminal';
+import { zoneOf } from '../../ledger/known-register';
+import { at, io, print, printAdvice, printJson, printTable, printText, shown } from '../terminal';
 
 const SCOPE = ['--scope <scope>', 'the scope, if the job has scopes'] as const;
 
@@ -22,7 +24,7 @@ export function addPeriodCommands(program: Command): void {
   const gone = 'remove a job that your code no longer has from the register';
   addChangeCommand(program, 'forget <job>', gone).action(withGuard(forget));
   addGuardCommand(program, 'missed <job>', 'list the periods of a job that have no run')
-    .requiredOption('--from <date>', 'how far back, as in 2026-11-20')
+    .option('--from <date>', 'how far back, as in 2026-11-20 (default: to the first recorded run)')
     .option(...SCOPE)
     .action(withGuard(listMissed));
   addGuardCommand(program, 'explain <job>', 'explain what a tick of a job would do')
@@ -46,21 +48,19 @@ async function listJobs(guard: JobGuard, { json }: Options): Promise<void> {
   const { jobs, unreadable = [] } = register;
   if (json) return printJson('jobs', { jobs, unreadable });
   if (jobs.length + unreadable.length === 0) return print('no job is registered');
-  printTable(
-    jobs.map(({ job, declared, nextScheduledAt, registeredAt, registeredBy }) => ({
-      job,
-      runs: periodText(declared),
-      schedule: scheduleText(declared) || undefined,
-      next: nextScheduledAt,
-      registered: registeredAt,
-      by: registeredBy,
-    })),
-  );
-  const changes = [
-    ...unreadable.map((row) => styled('red', unreadableText(row))),
-    ...jobs.flatMap(changesOf),
-  ];
-  if (changes.length > 0) print(`\n${changes.join('\n')}`);
+  const rows = jobs.map(({ job, declared, nextScheduledAt, registeredAt, registeredBy }) => ({
+    job,
+    runs: periodText(declared),
+    schedule: scheduleText(declared) || undefined,
+    next: at(nextScheduledAt, zoneOf(declared)),
+    registered: at(registeredAt, zoneOf(declared)),
+    by: registeredBy,
+  }));
+  printTable(rows, { drop: ['registered', 'by', 'runs', 'next'], wrap: 'schedule' });
+  const changes = jobs.flatMap(changesOf);
+  if (changes.length + unreadable.length > 0) print('');
+  for (const { text, command } of unreadable.map(unreadableRemark)) printAdvice(text, command, 'red');
+  for (const change of changes) printText(change, 'yellow');
 }
 
 async function forget(guard: JobGuard, options: ChangeOptions, job = ''): Promise<void> {
@@ -87,38 +87,47 @@ function periodText({ kind, timeZone, target }: DeclaredJob): string {
 /** A line for each option that an earlier registration had otherwise. */
 function changesOf({ job, declared, registeredBy, previous }: RegisteredJob): string[] {
   if (previous === undefined) return [];
-  const { registeredBy: by, registeredAt: at } = previous;
+  const { registeredBy: by, registeredAt: then } = previous;
   return differencesOf(previous.declared, declared).map(({ option, before = 'not set', now = 'not set' }) => {
-    const text = `${job}: ${option} is ${now} on ${registeredBy}, and was ${before} on ${by} at ${shown(at)}`;
-    return styled('yellow', text);
+    return `${job}: ${option} is ${now} on ${registeredBy}, and was ${before} on ${by} at ${shown(at(then, zoneOf(declared)))}`;
   });
 }
 
 async function listMissed(
   guard: JobGuard,
-  { from, scope, json }: Options & { readonly from: string },
-  job = '',
-): Promise<void> {
-  const jobs = await KnownJobs.of(guard);
-  const since = jobs.instant(from, '--from', jobs.policy(job));
-  const missed = await jobs.ledger.gaps(job, { scope, from: since });
-  if (missed.length > 0) io.exitCode = EXIT.problems;
-  if (json) return printJson('missed', { job, scope: scope ?? '', from: since, missed });
-  if (missed.length === 0) return print(`${shown(job)} has missed nothing since ${shown(since)}`);
-  printTable(missed.map(({ key, start, end }) => ({ period: key, from: start, until: end })));
-}
-
-async function explain(
-  guard: JobGuard,
-  { at, scope, json }: Options & { readonly at?: string },
+  { from, scope, json }: Options & { readonly from?: string },
   job = '',
 ): Promise<void> {
   const jobs = await KnownJobs.of(guard);
   const policy = jobs.policy(job);
-  const scheduledAt = at === undefined ? undefined : jobs.instant(at, '--at', policy);
+  const since = from === undefined ? undefined : jobs.instant(from, '--from', policy);
+  const missed = await jobs.ledger.gaps(job, { scope, from: since });
+  if (missed.length > 0) io.exitCode = EXIT.problems;
+  if (json) return printJson('missed', { job, scope: scope ?? '', from: since, missed });
+  const { timeZone } = policy.period;
+  const beginning = since === undefined ? 'its first recorded run' : shown(at(since, timeZone));
+  if (missed.length === 0) return print(`${shown(job)} has missed nothing since ${beginning}`);
+  printTable(
+    missed.map(({ key, start, end }) => ({
+      period: key,
+      from: at(start, timeZone),
+      until: at(end, timeZone),
+    })),
+    { drop: ['until'] },
+  );
+}
+
+async function explain(
+  guard: JobGuard,
+  { at: tick, scope, json }: Options & { readonly at?: string },
+  job = '',
+): Promise<void> {
+  const jobs = await KnownJobs.of(guard);
+  const policy = jobs.policy(job);
+  const scheduledAt = tick === undefined ? undefined : jobs.instant(tick, '--at', policy);
   const explanation = await jobs.ledger.explain(job, { at: scheduledAt, scope });
   if (json) return printJson('explain', { job, scope: scope ?? '', ...explanation });
-  print(shown(explanation.text));
+  printText(explanation.text);
 }
 
 async function backfill(

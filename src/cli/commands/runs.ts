@@ -1,108 +1,162 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { InvalidLockUseError, SchemaMismatchError } from '../../core';
+import { parsePositiveDuration } from '../../core/duration';
+import { instanceOf } from '../../core/lease/owner';
 import type { JobGuard } from '../../guard';
 import { describeDuration } from '../../guard/log/logger';
-import type { Run, RunEvent, RunLedger, RunName, RunSummary } from '../../ledger';
-import { briefly, stateOfRun, type StateOfRun } from '../../ledger/operator/state-of-run';
+import type { Run, RunName } from '../../ledger';
+import { zoneOf } from '../../ledger/known-register';
+import { decideRerun, decideResolve, decideSkip } from '../../ledger/operator/decide-act';
+import { changedRun } from '../../ledger/operator/run-ledger';
+import { briefly, stateOfRun } from '../../ledger/operator/state-of-run';
 import { describeRun } from '../../ledger/run';
-import { ConflictError, orConflict } from '../failure';
+import { ConflictError, orConflict, UsageError } from '../failure';
 import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-command';
 import { KnownJobs } from '../known-jobs';
-import type { ChangeOptions, Options } from '../options';
-import { commandText, print, printJson, printTable, quoted, shown, styled } from '../terminal';
+import { resultOf } from './run-now';
+import { instantOf, type ChangeOptions, type Options } from '../options';
+import { at, print, printJson, printTable, printText, shown, stateCell, type Row } from '../terminal';
 
 type Outcome = 'completed' | 'failed' | 'pending';
+
+/** As the transaction of a change decides it. */
+const DECISIONS = { rerun: decideRerun, resolve: decideResolve, skip: decideSkip };
+
+interface RunOptions extends ChangeOptions {
+  readonly force?: boolean;
+  /** Of `resolve`, which requires it. */
+  readonly as: Outcome;
+}
 
 /**
  * `cronlatch history` lists the runs of a job, or all that is recorded about one run. `rerun`, `resolve` and `skip` change
  * one run. Its history keeps the actor and the reason.
  */
 export function addRunCommands(program: Command): void {
-  addGuardCommand(program, 'history <job>', 'list the runs of a job, the newest period first')
+  addGuardCommand(program, 'history [job]', 'list the runs of a job, or of all jobs, the newest first')
     .option('--scope <scope>', 'only runs of this scope')
-    .option('--limit <count>', 'how many runs at most', countOf, 20)
+    .option('--since <time>', 'only runs since an instant, or for a duration such as 12h', sinceOf)
+    .option('--limit <count>', 'how many of the newest periods (default: 20, with --since 1000)', countOf)
     .option('--period <key>', 'show one run with its failed attempts and its changes, as in 2026-11-20')
     .action(withGuard(showHistory));
-  addRunCommand(program, 'rerun', 'run a period again that has failed, was interrupted or skipped')
+  addRunCommand(program, 'rerun [period]', 'run a period again that has failed, was interrupted or skipped')
     .option('--force', 'also a run that has completed or is running')
     .action(
-      changeRun<{ readonly force?: boolean }>(
+      changeRun(
         'rerun',
         ({ force }) => `It runs again as soon as an instance checks for overdue runs.${force ? FORCED : ''}`,
-        (ledger, name, options) => ledger.rerun(name, options),
       ),
     );
   const outcome = new Option('--as <outcome>', 'the outcome; pending: run it again');
-  addRunCommand(program, 'resolve', 'record the outcome of a run whose holder has crashed')
+  addRunCommand(program, 'resolve <period>', 'record the outcome of a run whose holder has crashed')
     .addOption(outcome.choices(['completed', 'failed', 'pending'] satisfies Outcome[]).makeOptionMandatory())
     .action(
-      changeRun<{ readonly as: Outcome }>(
-        'resolve',
-        ({ as }) => (as === 'pending' ? 'It runs again, if it has an attempt left.' : `It counts as ${as}.`),
-        (ledger, name, options) => ledger.resolve(name, options),
+      changeRun('resolve', ({ as }) =>
+        as === 'pending' ? 'It runs again, if it has an attempt left.' : `It counts as ${as}.`,
       ),
     );
-  addRunCommand(program, 'skip', 'record that a period has no run').action(
-    changeRun(
-      'skip',
-      () => 'No instance will run it.',
-      (ledger, name, options) => ledger.skip(name, options),
-    ),
+  addRunCommand(program, 'skip <period>', 'record that a period has no run').action(
+    changeRun('skip', () => 'No instance will run it.'),
   );
 }
 
 const FORCED = ' A holder that is still running can no longer complete it, but is not stopped.';
 
-function addRunCommand(program: Command, verb: string, description: string): Command {
-  return addChangeCommand(program, `${verb} <job> <period>`, description).option(
+/** The newest run is the default of a period that is optional. */
+function addRunCommand(program: Command, usage: string, description: string): Command {
+  const [verb = '', period = ''] = usage.split(' ');
+  return addChangeCommand(program, `${verb} <job> ${period}`, description).option(
     '--scope <scope>',
     'the scope of the run, if the job has scopes',
   );
 }
 
 /** @param effect what the change means, in a sentence */
-function changeRun<Own extends object>(
-  verb: string,
-  effect: (options: Own) => string,
-  change: (ledger: RunLedger, name: RunName, options: Own & ChangeOptions) => Promise<unknown>,
-) {
-  return withGuard(async (guard, options: Own & ChangeOptions, job = '', periodKey = ''): Promise<void> => {
-    const { scope = '', actor, reason, json } = options;
+function changeRun(verb: keyof typeof DECISIONS, effect: (options: RunOptions) => string) {
+  return withGuard(async (guard, options: RunOptions, job = '', period?: string): Promise<void> => {
+    const { actor, reason, json } = options;
     const jobs = await KnownJobs.of(guard);
     await jobs.check(job);
-    jobs.checkPeriod(job, periodKey);
-    const name = { job, scope, periodKey };
-    const before = await jobs.ledger.get(name);
+    const name = await jobs.runName(job, period, options.scope);
+    const checked = (run: Run | undefined): Run | undefined => {
+      if (run !== undefined || verb !== 'skip')
+        changedRun(DECISIONS[verb](run && { run, now: jobs.now }, options).value, verb, name);
+      return run;
+    };
+    const before = await orConflict(jobs.ledger.get(name).then(checked));
     const lines = [`${shown(describeRun(name))} ${describeState(before)}`, effect(options)];
     if (!(await agrees(lines, options))) return;
-    await orConflict(change(jobs.ledger, name, options));
+    await orConflict<unknown>(jobs.ledger[verb](name, options));
     const run = await jobs.ledger.get(name);
     if (json) printJson(verb, { run, before, actor, reason });
-    else print(`Recorded. It ${describeState(run)}.`);
+    else printText(`Recorded. It ${describeState(run)}.`);
   });
 }
 
-async function showHistory(
-  guard: JobGuard,
-  { scope, limit, period, json }: Options & { readonly limit: number; readonly period?: string },
-  job = '',
-): Promise<void> {
+type HistoryOptions = Options & { readonly limit?: number; readonly period?: string; readonly since?: Date };
+
+/** A run, or the last run of a job that has only a lock. */
+type ListedRun = Pick<Run, 'job' | 'state'> & Partial<Run>;
+
+async function showHistory(guard: JobGuard, options: HistoryOptions, job?: string): Promise<void> {
+  const { scope, since, limit = since ? 1000 : 20, period, json } = options;
   const jobs = await KnownJobs.of(guard);
-  await jobs.check(job);
-  if (period !== undefined) return await showRun(jobs, { job, scope, periodKey: period }, json);
-  const runs = await jobs.ledger.list({ job, limit, ...(scope === undefined ? {} : { scope }) });
-  if (json) return printJson('history', { job, runs });
-  if (runs.length === 0) return print(`${shown(job)} has no runs`);
-  printTable(
-    runs.map((run) => ({
-      period: run.periodKey,
-      scope: run.scope || undefined,
-      state: styledState(run),
-      attempt: run.attempt,
-      started: run.startedAt,
-      took: durationOf(run),
-      details: stateOfRun(run).sentence,
-    })),
+  if (job !== undefined) await jobs.check(job);
+  if (period !== undefined) {
+    if (job === undefined) throw new UsageError('--period is the period of a job, so name the job.');
+    return await showRun(jobs, { job, scope, periodKey: period }, json);
+  }
+  const query = { ...(job === undefined ? {} : { job }), ...(scope === undefined ? {} : { scope }) };
+  const found = [...(await jobs.ledger.list({ limit, ...query })), ...(scope ? [] : lastRuns(jobs, job))];
+  if (job === undefined) found.sort((one, other) => begunMs(other) - begunMs(one));
+  const runs = found.filter((run) => begunMs(run) >= (since?.getTime() ?? 0)).slice(0, limit);
+  const request = job === undefined ? undefined : await lastRequest(jobs, job, scope);
+  if (json) return printJson('history', { job, since, runs, request });
+  const none = job === undefined ? 'there are no runs' : `${shown(job)} has no runs`;
+  if (runs.length === 0) return print(since === undefined ? none : `${none} since ${shown(since)}`);
+  const rows = runs.map((run) => ({
+    ...rowOf(run, run.timeZone ?? zoneOf(jobs.get(run.job)?.declared)),
+    ...(job === undefined ? {} : { job: undefined }),
+  }));
+  printTable(rows, { drop: ['attempt', 'took', 'on', 'due', 'started', 'details'], wrap: 'details' });
+  if (request === undefined) return;
+  const when = at(request.createdAt, zoneOf(jobs.get(request.job)?.declared));
+  printText(`Last request: by ${request.actor} at ${when}: ${request.reason}. ${resultOf(request)}`);
+}
+
+/** The tables of an older version hold no requests. */
+async function lastRequest({ ledger }: KnownJobs, job: string, scope: string | undefined) {
+  return await ledger.lastRequest(job, { scope }).catch((error: unknown) => {
+    if (error instanceof SchemaMismatchError || error instanceof InvalidLockUseError) return undefined;
+    throw error;
+  });
+}
+
+/** The last runs of jobs that have only a lock. */
+function lastRuns({ register }: KnownJobs, job: string | undefined): ListedRun[] {
+  const jobs = (register?.jobs ?? []).filter((each) => job === undefined || each.job === job);
+  return jobs.flatMap(({ job, lastOutcome: state, lastStartedAt: startedAt, ...last }) =>
+    state ? [{ job, state, startedAt, finishedAt: last.lastFinishedAt, claimedBy: last.lastHolder }] : [],
   );
+}
+
+function begunMs({ startedAt, createdAt }: ListedRun): number {
+  return (startedAt ?? createdAt)?.getTime() ?? 0;
+}
+
+function rowOf(run: ListedRun, timeZone: string | undefined): Row {
+  return {
+    job: run.job,
+    period: run.periodKey,
+    scope: run.scope || undefined,
+    state: stateCell(run.state),
+    attempt: run.attempt,
+    started: at(run.startedAt, timeZone),
+    took: durationOf(run),
+    on: run.claimedBy && instanceOf(run.claimedBy),
+    due: at(run.nextAttemptAt, timeZone),
+    details: briefly(run.error) ?? run.reason,
+  };
 }
 
 async function showRun({ ledger }: KnownJobs, name: RunName, json = false): Promise<void> {
@@ -112,49 +166,40 @@ async function showRun({ ledger }: KnownJobs, name: RunName, json = false): Prom
     throw new ConflictError(`Job '${job}' has no run for '${periodKey}'. cronlatch history lists its runs.`);
   const events = await ledger.history(name);
   if (json) return printJson('history', { job, run, events });
-  const sentence = styled(STYLES[run.state], stateOfRun(run).sentence);
-  print(`${shown(job)} ${shown(periodKey)} ${sentence}`);
+  printText(`${job} ${periodKey} ${sentenceOf(run)}`, stateCell(run.state)[0]);
   if (run.claimedBy !== undefined) print(`attempt ${run.attempt}, by ${shown(run.claimedBy)}`);
   if (run.error !== undefined) print(run.error.split('\n').map(shown).join('\n'));
   if (run.result !== undefined) print(`result: ${shown(run.result)}`);
-  printTable(events.map(rowOf));
+  const rows = events.map((event) => ({
+    at: at(event.at, run.timeZone),
+    event: event.kind,
+    by: event.actor,
+    details: briefly(event.detail),
+  }));
+  printTable(rows, { drop: ['by', 'at'], wrap: 'details' });
 }
 
-function rowOf({ at, kind, actor, detail }: RunEvent) {
-  return { at, event: kind, by: actor, details: briefly(detail) };
-}
-
-function durationOf({ startedAt, finishedAt }: Run): string | undefined {
+function durationOf({ startedAt, finishedAt }: ListedRun): string | undefined {
   if (startedAt === undefined || finishedAt === undefined) return undefined;
   return describeDuration(finishedAt.getTime() - startedAt.getTime());
 }
 
-/** The command that a remedy needs. */
-export function commandOf({ job, scope, periodKey }: RunSummary, { remedy }: StateOfRun): string | undefined {
-  if (remedy?.command === undefined) return undefined;
-  const [verb, options = ''] = remedy.command;
-  const inScope = scope === '' ? '' : ` --scope ${quoted(scope)}`;
-  return commandText(verb, [job, periodKey], `${inScope}${options} --reason TEXT`);
-}
-
 function describeState(run: Run | undefined): string {
-  return run === undefined ? 'has not run yet' : shown(stateOfRun(run).sentence);
+  return run === undefined ? 'has not run yet' : shown(sentenceOf(run));
 }
 
-const STYLES = {
-  pending: 'yellow',
-  running: 'yellow',
-  completed: 'green',
-  failed: 'red',
-  interrupted: 'red',
-  skipped: 'dim',
-} as const;
-
-export function styledState({ state }: Pick<Run, 'state'>) {
-  return [STYLES[state], state] as const;
+function sentenceOf(run: Run): string {
+  return stateOfRun(run, { when: (instant) => `at ${shown(at(instant, run.timeZone))}` }).sentence;
 }
 
 function countOf(text: string): number {
   if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Write a whole number from 1 to 99999.');
+}
+
+function sinceOf(text: string): Date {
+  const isDuration = /^[\d.]+[dhms]/.test(text);
+  return isDuration
+    ? new Date(Date.now() - parsePositiveDuration(text, '--since'))
+    : instantOf(text, '--since');
 }

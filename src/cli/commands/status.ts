@@ -1,159 +1,156 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { LockState } from '../../core';
 import { parseDuration } from '../../core/duration';
 import { instanceOf } from '../../core/lease/owner';
-import type { JobGuard } from '../../guard';
-import { skipsDates } from '../../guard/jobs/cron-expression';
-import { periodAt, periodsBetween, type LateJob, type RegisteredJob, type RunSummary } from '../../ledger';
-import { findLateJobs } from '../../ledger/late-jobs';
-import { stateOfRun } from '../../ledger/operator/state-of-run';
-import { calendarPeriodsOf } from '../../ledger/policy/job-policy';
-import { EXIT } from '../failure';
+import type { JobGuard, JobOverview, JobRemark, Overview, OverviewOptions } from '../../guard';
+import { databaseOfGuard } from '../../integrations/sql/create-guard';
+import { commandText } from '../../ledger/operator/state-of-run';
+import { EXIT, linesOf, UsageError } from '../failure';
 import { addGuardCommand, withGuard } from '../guard-command';
-import { declaredPolicy, KnownJobs, unreadableText } from '../known-jobs';
 import type { Options } from '../options';
-import { io, print, printJson, printTable, relative, shown, styled, type Row } from '../terminal';
-import { commandOf, styledState } from './runs';
+import {
+  at,
+  io,
+  print,
+  printAdvice,
+  printed,
+  printJson,
+  printTable,
+  printText,
+  relative,
+  stateCell,
+  type Row,
+} from '../terminal';
+import { stateOfLock } from './locks';
 
-/** Something that an operator should look at. */
-interface Problem {
-  readonly kind: 'late' | 'missed' | 'failed' | 'interrupted' | 'unreadable';
-  readonly text: string;
+interface StatusOptions extends Options {
+  readonly check?: boolean;
+  readonly tolerance: string;
+  readonly watch?: boolean;
 }
 
-/** One job, with all its scopes. */
-interface JobStatus {
-  readonly job: string;
-  readonly lastRun: LastRun | undefined;
-  /** The runs that are running now. */
-  readonly running: readonly RunSummary[];
-  readonly nextScheduledAt: Date | undefined;
-  readonly problems: readonly Problem[];
-}
-
-/** The run of the newest period, or of a job with `history: true` its last run. */
-type LastRun = Pick<RunSummary, 'state' | 'startedAt' | 'finishedAt'> & {
-  readonly periodKey?: string | undefined;
-  readonly claimedBy: string | undefined;
-};
-
-/** `cronlatch status`: one line for each job. It sends two statements, however many jobs there are. */
+/** `cronlatch status`: the answer, each problem with its command, and one line for each job. It shows `guard.overview()`. */
 export function addStatusCommand(program: Command): void {
-  addGuardCommand(program, 'status', 'show the last run, the next tick and the problems of each job')
-    .option('--check', 'print only the problems, and end with 5 if there are any')
+  addGuardCommand(program, 'status', 'show what runs, what is held, and the problems of each job')
+    .option('--check', 'print only problems and holds, and end with 5 if there are problems')
+    .addOption(new Option('--watch', 'show it again every two seconds').conflicts(['check', 'json']))
     .option('--tolerance <duration>', 'how late a tick may be before its job is late', '5m')
-    .action(withGuard(showStatus));
+    .action(withGuard((guard, options: StatusOptions) => (options.watch ? watch : show)(guard, options)));
 }
 
-async function showStatus(
-  guard: JobGuard,
-  { check = false, tolerance, json }: Options & { readonly check?: boolean; readonly tolerance: string },
-): Promise<void> {
-  const toleranceMs = parseDuration(tolerance, '--tolerance');
-  const known = await KnownJobs.of(guard);
-  const jobs = statusOf(known, await known.latestRuns(), toleranceMs);
-  const problems = jobs.flatMap((job) => job.problems.map((problem) => ({ job: job.job, ...problem })));
+async function show(guard: JobGuard, { check, tolerance, json }: StatusOptions): Promise<void> {
+  const lateAfter = parseDuration(tolerance, '--tolerance');
+  const relatively: OverviewOptions['when'] = (instant, { now }) => relative(instant, now) ?? '';
+  const overview = await guard.overview({ lateAfter, when: check || json ? undefined : relatively });
+  const problems = overview.jobs.flatMap((job) => job.problems);
   if (check && problems.length > 0) io.exitCode = EXIT.problems;
-  if (json) return printJson('status', { hasRegister: known.register !== undefined, jobs });
-  const lines = problems.map(({ text }) => styled('red', text));
-  if (check) return print([...lines, ...(lines.length === 0 ? ['no problems'] : [])].join('\n'));
-  if (jobs.length === 0) print('there are no jobs yet');
-  printTable(jobs.map((job) => rowOf(job, known.now)));
-  if (lines.length > 0) print(`\n${lines.join('\n')}`);
-  if (known.register === undefined)
-    print('\nWithout a register of jobs, only jobs with runs are shown. cronlatch init creates it.');
+  if (json) return printJson('status', overview);
+  const notes = overview.jobs.flatMap((job) => job.notes);
+  if (check) return printChecked(problems, notes);
+  printText(headOf(guard, overview), 'bold');
+  if (problems.length + notes.length > 0) print('');
+  for (const { kind, text, command } of [...problems, ...notes]) {
+    const [style, [symbol]] = stateCell(kind);
+    printAdvice(`${symbol} ${text}`, command, style);
+  }
+  print('');
+  const { now, jobs, locks, hasRegister } = overview;
+  const others = (locks ?? []).slice(0, MOST_OTHERS);
+  printTable([...jobs.map((job) => rowOf(job, now)), ...others.map((lock) => rowOfLock(lock, now))], {
+    drop: ['next tick', 'started', 'last run'],
+    wrap: 'holder',
+  });
+  if (locks === undefined) printText('The lock provider of this guard cannot list its locks.');
+  if (locks && locks.length > MOST_OTHERS)
+    printText(`${locks.length - MOST_OTHERS} more locks: cronlatch locks --held`);
+  if (!hasRegister)
+    printText('Without a register of jobs, only jobs with runs are shown. cronlatch init creates it.');
 }
 
-function rowOf({ job, lastRun, running, nextScheduledAt, problems }: JobStatus, now: Date): Row {
-  const holders = running.map(({ claimedBy = '' }) => instanceOf(claimedBy));
-  const kinds = [...new Set(problems.map(({ kind }) => kind))].join(', ');
+const WATCH_EVERY_MS = 2000;
+
+/** Ends with Ctrl-C. A failure after the first screen is a line above the last one. */
+async function watch(guard: JobGuard, options: StatusOptions): Promise<void> {
+  if (!io.stdout.isTTY) throw new UsageError('--watch draws on a terminal, and this is none.');
+  const stop = new AbortController();
+  const onSignal = (): void => stop.abort();
+  process.once('SIGINT', onSignal);
+  let screen = await printed(() => show(guard, options));
+  for (let trouble = ''; !stop.signal.aborted;) {
+    draw(`${trouble}${screen}`);
+    await pause(WATCH_EVERY_MS, undefined, { signal: stop.signal }).catch(() => {}); // Aborted.
+    try {
+      screen = await printed(() => show(guard, options));
+      trouble = '';
+    } catch (error) {
+      const text = `✗ ${linesOf(error).join(' ')} This is what it was before:`;
+      trouble = await printed(() => printText(text, 'red'));
+    }
+  }
+  process.off('SIGINT', onSignal);
+}
+
+/** Over the last screen, so that nothing flickers. */
+function draw(text: string): void {
+  const lines = text.split('\n').slice(0, (io.stdout.rows || Infinity) - 1);
+  io.stdout.write(`\u001b[H${lines.map((line) => `${line}\u001b[K`).join('\n')}\n\u001b[J`);
+}
+
+/** So many locks that belong to no known job are shown. */
+const MOST_OTHERS = 20;
+
+/** A line each, because monitors keep lines. */
+function printChecked(problems: readonly JobRemark[], notes: readonly JobRemark[]): void {
+  const holds = notes.filter(({ kind }) => kind === 'on hold');
+  for (const { kind, text, command } of [...problems, ...holds])
+    printText(command ? `${text} ${commandText(command)}` : text, stateCell(kind)[0]);
+  if (problems.length === 0) print('no problems');
+}
+
+/** Names the database, the time and the answer. */
+function headOf(guard: JobGuard, { now, jobs }: Overview): string {
+  const { address, name } = databaseOfGuard(guard)?.database ?? {};
+  const place = address && [address, ...(name === undefined ? [] : [`database ${name}`])].join(', ');
+  const counts = new Map<string, number>(['ok', 'running'].map((state) => [state, 0] as const));
+  for (const { state } of jobs) counts.set(state, (counts.get(state) ?? 0) + 1);
+  const parts = [...counts].flatMap(([state, count]) => (count === 0 ? [] : `${count} ${state}`));
+  const answer =
+    jobs.length === 0
+      ? 'there are no jobs yet'
+      : `${jobs.length} ${jobs.length === 1 ? 'job' : 'jobs'}: ${parts.join(', ')}`;
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  return [...(place === undefined ? [] : [place]), at(now, timeZone), answer].join(' · ');
+}
+
+function rowOf({ job, state, lastRun, lock, running, nextScheduledAt }: JobOverview, now: Date): Row {
+  const [style, symbol] = stateCell(state);
+  const instances = [...new Set(running.map(({ claimedBy = '' }) => instanceOf(claimedBy)))].join(', ');
   return {
     job,
+    state: state === 'running' ? [style, `${symbol}${progressOf(running)}`] : [style, symbol],
     'last run': lastRun?.periodKey,
-    state: lastRun && styledState(lastRun),
-    started: relative(lastRun?.startedAt, now),
-    'running on': holders.join(', ') || undefined,
+    started: relative(lastRun?.startedAt ?? lock?.lockedAt, now),
+    holder: lock ? holderOf(lock, now) : instances || undefined,
     'next tick': relative(nextScheduledAt, now),
-    problem: kinds === '' ? undefined : ['red', kinds],
   };
 }
 
-function statusOf(
-  { register, now }: KnownJobs,
-  runs: readonly RunSummary[],
-  toleranceMs: number,
-): readonly JobStatus[] {
-  const runsOf = new Map<string, RunSummary[]>();
-  for (const run of runs) runsOf.set(run.job, [...(runsOf.get(run.job) ?? []), run]);
-  const registered = new Map(register?.jobs.map((job) => [job.job, job]));
-  const unreadable = new Map(register?.unreadable?.map((row) => [row.job, row]));
-  const lateJobs = register === undefined ? [] : findLateJobs(register, toleranceMs);
-  const late = new Map(lateJobs.map((job) => [job.job, job]));
-  return [...new Set([...registered.keys(), ...unreadable.keys(), ...runsOf.keys()])].sort().map((name) => {
-    const row = unreadable.get(name);
-    const [job, own] = [registered.get(name), runsOf.get(name) ?? []];
-    const newest = own.reduce<RunSummary | undefined>(
-      (last, run) => (last === undefined || startOf(run) > startOf(last) ? run : last),
-      undefined,
-    );
-    const problems = [
-      ...(row ? problem('unreadable', unreadableText(row)) : []),
-      ...lateText(late.get(name)),
-      ...(job === undefined ? [] : [...missedBy(job, newest, now), ...failedBy(job)]),
-      ...own.flatMap(problemOf),
-    ];
-    return {
-      job: name,
-      lastRun: newest ?? (job && lastOf(job)),
-      running: own.filter(({ state }) => state === 'running'),
-      nextScheduledAt: job?.nextScheduledAt,
-      problems,
-    };
-  });
+/** Of the first run that has reported it. */
+function progressOf(running: JobOverview['running']): string {
+  const { done, total } = running.find((run) => run.done !== undefined) ?? {};
+  if (done === undefined) return '';
+  return total ? ` ${Math.floor((100 * done) / total)} %` : ` ${done.toLocaleString('en')}`;
 }
 
-function startOf({ periodStart, createdAt }: RunSummary): Date {
-  return periodStart ?? createdAt;
+function rowOfLock(lock: LockState, now: Date): Row {
+  const { name, lockedAt } = lock;
+  const state = stateCell(stateOfLock(lock)[0]);
+  return { job: name, state, started: relative(lockedAt, now), holder: holderOf(lock, now) };
 }
 
-function lastOf(job: RegisteredJob): LastRun | undefined {
-  const { lastOutcome: state, lastStartedAt: startedAt, lastFinishedAt: finishedAt, lastHolder } = job;
-  return state === undefined ? undefined : { state, startedAt, finishedAt, claimedBy: lastHolder };
-}
-
-function problem(kind: Problem['kind'], text: string): Problem[] {
-  return [{ kind, text }];
-}
-
-function lateText(job: LateJob | undefined): Problem[] {
-  if (job === undefined) return [];
-  const tick = shown(job.scheduledAt);
-  return problem('late', `${job.job} is late: no instance has answered its tick of ${tick}`);
-}
-
-/** The last run of a job that has only a lock. */
-function failedBy({ job, lastOutcome, lastFinishedAt }: RegisteredJob): Problem[] {
-  return lastOutcome === 'failed' ? problem('failed', `${job} failed at ${shown(lastFinishedAt)}`) : [];
-}
-
-/** Whole periods since the newest run. A schedule that skips dates, and a calendar, expect no run in some of them. */
-function missedBy(job: RegisteredJob, newest: RunSummary | undefined, now: Date): Problem[] {
-  const { hasCalendar, schedules, enabled } = job.declared;
-  const policy = declaredPolicy(job);
-  const periods = policy && calendarPeriodsOf(policy);
-  const isRegular = schedules.length > 0 && !schedules.some(({ expression }) => skipsDates(expression));
-  if (periods === undefined || newest?.periodEnd === undefined || hasCalendar || !isRegular) return [];
-  if (enabled === false) return [];
-  const [first, ...more] = periodsBetween(newest.periodEnd, periodAt(now, periods).start, periods);
-  if (first === undefined) return [];
-  const others = more.length > 0 ? ` and ${more.length} more` : '';
-  return problem('missed', `${job.job} has missed ${first.key}${others}`);
-}
-
-/** A run that no instance goes on with by itself. */
-function problemOf(run: RunSummary): Problem[] {
-  const { job, scope, periodKey, state, nextAttemptAt } = run;
-  if (state !== 'interrupted' && !(state === 'failed' && nextAttemptAt === undefined)) return [];
-  const found = stateOfRun(run);
-  const name = `${job}${scope === '' ? '' : ` (${scope})`} ${periodKey}`;
-  return problem(state, `${name} ${found.sentence}. ${found.remedy?.advice} ${commandOf(run, found)}`);
+/** With the end of a lock that nothing renews. */
+function holderOf(lock: LockState, now: Date): string {
+  const [state, holder = ''] = stateOfLock(lock);
+  return state === 'held' ? holder : `${holder}, ends ${relative(lock.lockUntil, now)}`;
 }

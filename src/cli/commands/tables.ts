@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { existsSync } from 'node:fs';
-import { LockStorageError, SchemaMismatchError } from '../../core';
+import { SchemaMismatchError } from '../../core';
 import { createMissingTables, inspectTables, tableDefinitions } from '../../integrations/sql/tables';
 import type { SqlDatabase } from '../../storage/sql/database/sql-database';
 import { mysql } from '../../storage/sql/dialects/mysql';
@@ -21,19 +21,6 @@ interface InitOptions extends TableNameOptions, Pick<Options, 'url' | 'dataSourc
 
 const DIALECTS = { mysql, mariadb: mysql, postgres, sqlite };
 
-/** The server's codes for a user who may not create tables. */
-const NO_RIGHT: ReadonlySet<string | undefined> = new Set([
-  'ER_TABLEACCESS_DENIED_ERROR',
-  'ER_DBACCESS_DENIED_ERROR',
-  '42501',
-]);
-
-/** PostgreSQL's code for a schema that does not exist. */
-const NO_SCHEMA = '3F000';
-
-/** The server's codes for a database that does not exist. */
-const NO_DATABASE: ReadonlySet<string | undefined> = new Set(['ER_BAD_DB_ERROR', '3D000']);
-
 /** A table of the library as `init` finds it. */
 interface FoundTable {
   readonly definition: TableDefinition;
@@ -53,8 +40,6 @@ export function addTableCommands(program: Command): void {
       const database = await openDatabase({ url, dataSource }, { creates: true });
       try {
         await init(database, others);
-      } catch (error) {
-        throw explained(error, database);
       } finally {
         await database.close?.();
       }
@@ -127,25 +112,6 @@ function show({ address, name }: SqlDatabase, tables: readonly FoundTable[], isN
 
 function findingsOf(tables: readonly FoundTable[], severity: SchemaFinding['severity']): SchemaFinding[] {
   return tables.flatMap(({ findings }) => findings.filter((finding) => finding.severity === severity));
-}
-
-/** Adds what to do about an error that has another fix here than elsewhere. */
-function explained(error: unknown, { address }: SqlDatabase): unknown {
-  if (!(error instanceof LockStorageError)) return error;
-  const { message, outcome, driverCode, cause } = error;
-  const options = { outcome, driverCode, cause };
-  if (driverCode === NO_SCHEMA)
-    return new LockStorageError(
-      `Could not create the tables in ${address}: their schema does not exist. Create the schema, or pass another one as --schema.`,
-      options,
-    );
-  if (NO_DATABASE.has(driverCode))
-    return new LockStorageError(`${message} Create the database, or correct its name.`, options);
-  if (!NO_RIGHT.has(driverCode)) return error;
-  return new LockStorageError(
-    `${message} Run init as a user who may create tables, or give an administrator the statements that init prints with --dry-run.`,
-    options,
-  );
 }
 
 function nameOf({ path }: TableDefinition): string {

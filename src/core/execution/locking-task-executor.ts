@@ -197,10 +197,16 @@ export class LockingTaskExecutor {
     return answer.finally(cancel);
   }
 
-  #execute<T>(task: LockedTask<T>, lock: Lock, lockEvent: LockEvent, options: ExecuteOptions): Promise<T> {
+  #execute<T>(
+    task: LockedTask<T>,
+    lock: GrantedLock,
+    lockEvent: LockEvent,
+    options: ExecuteOptions,
+  ): Promise<T> {
     const { run, businessDate } = options;
     const { fencingToken } = lock;
     const event = run === undefined ? lockEvent : { ...lockEvent, run };
+    lock.run.task = event;
     return this.runs.observe({ businessDate, fencingToken, ...event }, () =>
       this.#executeWithEvents(task, lock, event, options),
     );

@@ -4,8 +4,23 @@ import { InvalidLockUseError } from '../errors';
 import { Lease } from '../lease/lease';
 import type { Lock, LockProvider } from '../lock';
 import { processState } from '../process-state';
-import type { ObservedRun, RunWrapper } from './events';
+import type { ObservedRun, RunIdentity, RunLockEvent, RunWrapper } from './events';
 import type { SkipReason } from './task-result';
+
+/** A lock that this process holds. */
+export interface RunningLock {
+  /** The name of the lock. */
+  readonly name: string;
+  /** `undefined` for a lock that no job has requested. */
+  readonly job: string | undefined;
+  /** The run of the ledger that the holder works on. */
+  readonly run: RunIdentity | undefined;
+  /** When it was granted, by the clock of this host. */
+  readonly since: Date;
+  /** How long the lease lasts without a further renewal, by the clock of this host. */
+  readonly until: Date;
+  readonly fencingToken: number | undefined;
+}
 
 /** A job that runs in this process, from before its lock is requested until the lock's release is written. */
 export class ActiveRun {
@@ -17,6 +32,10 @@ export class ActiveRun {
   readonly settled: Promise<void>;
   #settle = (): void => {};
   lease: Lock | undefined;
+  /** When the lease was granted. */
+  grantedAtMs = 0;
+  /** The task under the lock, the last one if there were several. */
+  task: RunLockEvent | undefined;
   /** Set once a tick was refused because the handler has outlived its lease. */
   reportedStuck = false;
 
@@ -27,6 +46,14 @@ export class ActiveRun {
   /** Aborts when the guard stops waiting for the run. From then on its lease is not renewed, and nothing is recorded. */
   get abandonedSignal(): AbortSignal {
     return this.#abandoned.signal;
+  }
+
+  /** `undefined` if it does not hold its lock now. */
+  get heldLock(): RunningLock | undefined {
+    const { name, lease, grantedAtMs, task } = this;
+    if (lease === undefined || lease.signal.aborted) return undefined;
+    const [since, until] = [new Date(grantedAtMs), new Date(Date.now() + lease.remainingMs())];
+    return { name, job: task?.job, run: task?.run, since, until, fencingToken: lease.fencingToken };
   }
 
   /** Whether the lease has expired while the handler still runs. */
@@ -76,6 +103,10 @@ export class RunRegistry {
 
   get active(): readonly ActiveRun[] {
     return [...this.#runs.values(), ...this.#waiting];
+  }
+
+  held(): readonly RunningLock[] {
+    return this.active.flatMap((run) => run.heldLock ?? []);
   }
 
   close(): void {
@@ -147,6 +178,7 @@ export class GrantedLock implements Lock {
     this.#run = run;
     this.#onUnlock = onUnlock;
     run.lease = lease;
+    run.grantedAtMs = Date.now();
   }
 
   get fencingToken(): number | undefined {

@@ -25,7 +25,7 @@ export class LockRecords {
     return record && stateOf({ ...record, name });
   }
 
-  async list({ after, limit = DEFAULT_LIMIT }: LockPage): Promise<readonly LockState[]> {
+  async list({ after, limit = DEFAULT_LIMIT, held = false }: LockPage): Promise<readonly LockState[]> {
     const { accessor } = this.context;
     if (accessor.list === undefined)
       throw new InvalidLockUseError(
@@ -37,7 +37,7 @@ export class LockRecords {
       );
     }
     const list = accessor.list.bind(accessor);
-    const records = await this.#send(ALL_LOCKS, (options) => list({ after, limit }, options));
+    const records = await this.#send(ALL_LOCKS, (options) => list({ after, limit, held }, options));
     return records.map(stateOf);
   }
 

@@ -26,6 +26,11 @@ export const LONGEST_OWNER = LONGEST_HOST + 70;
  */
 export const RELEASED_MARK = '/released';
 
+/** Whether its lease has been released, and `lockAtLeastFor` keeps the lock. */
+export function isKept(lockedBy: string): boolean {
+  return lockedBy.endsWith(RELEASED_MARK);
+}
+
 /** The longest owner that leaves room for the mark of a release. */
 export const LONGEST_HOLD_OWNER = LONGEST_OWNER - RELEASED_MARK.length;
 
@@ -109,7 +114,7 @@ export class LeaseOwner {
   /** The state of a row for this lease: held, released or expired, or not ours. */
   stateOf(record: LockRecord | undefined): 'held' | 'released' | 'expired' | 'not-ours' {
     if (record === undefined || !this.#isOurs(record.lockedBy)) return 'not-ours';
-    if (record.lockedBy.endsWith(RELEASED_MARK)) return 'released';
+    if (isKept(record.lockedBy)) return 'released';
     return record.held ? 'held' : 'expired';
   }
 

@@ -1,3 +1,5 @@
+import type { LockPage } from '../lock';
+
 /** A request to write a lock's record. The store computes all times, from these lengths and its own clock. */
 export interface LockRequest {
   readonly name: string;
@@ -42,6 +44,8 @@ export interface LockRecord {
   readonly lockedAt?: Date | undefined;
   readonly fencingToken: number | undefined;
 }
+
+export type LockRecordPage = LockPage & { readonly limit: number };
 
 export interface NamedLockRecord extends LockRecord {
   readonly name: string;
@@ -119,10 +123,7 @@ export interface StorageAccessor {
    */
   deleteRecord?(request: LockRequest, options: StatementOptions): Promise<boolean>;
   /** Reads at most `limit` records in the order of their names, from the first name after `after`. Optional. */
-  list?(
-    page: { readonly after: string | undefined; readonly limit: number },
-    options: StatementOptions,
-  ): Promise<readonly NamedLockRecord[]>;
+  list?(page: LockRecordPage, options: StatementOptions): Promise<readonly NamedLockRecord[]>;
   /**
    * Deletes at most 1000 records whose `lockUntil` is at least this far in the past. Needed for `keepRows: false`.
    *

@@ -4,7 +4,7 @@ import { InvalidLockUseError } from '../errors';
 import { checkOptionNames, describeValue } from '../options';
 import { EventHub, observerOf } from '../execution/events';
 import { LockingTaskExecutor } from '../execution/locking-task-executor';
-import { GrantedLock, liveLock, ActiveRun } from '../execution/run-registry';
+import { ActiveRun, GrantedLock, liveLock, type RunningLock } from '../execution/run-registry';
 import type { Lock, LockedTask, LockObserver, LockProvider } from '../lock';
 import { processState } from '../process-state';
 import { checkLockConfiguration, withDefaults, type LockConfiguration } from '../lock-configuration';
@@ -169,6 +169,11 @@ export class LockManager {
       return lock.unlock();
     });
     await Promise.allSettled(releases); // Events report the failures.
+  }
+
+  /** The locks whose handles are in use. Those of `withLock` belong to the executor. */
+  held(): readonly RunningLock[] {
+    return [...this.#held.values()].flatMap((run) => run.heldLock ?? []);
   }
 
   async #acquire(

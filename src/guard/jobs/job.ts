@@ -117,6 +117,7 @@ export function declaredJobOf(job: Job & Partial<JobDeclaration>): DeclaredJob {
   const { lock, policy, history, schedules = [], isDistributed = false, configuration } = job;
   return {
     lock: lock.name,
+    hasNameFunction: job.nameOf && true,
     lockAtMostForMs: lock.lockAtMostForMs,
     lockAtLeastForMs: lock.lockAtLeastForMs,
     keepAlive: lock.renewEveryMs !== undefined,

@@ -9,7 +9,7 @@ import {
   REGISTER_EVERY_MS,
   IDLE_AFTER_MS,
 } from '../../ledger/job-register';
-import { findLateJobs, isAnswerKept } from '../../ledger/late-jobs';
+import { findLateJobs, isAnswerKept } from '../../ledger/known-register';
 import {
   hasRegister,
   limitOf,
@@ -18,7 +18,7 @@ import {
   type RegisteringStore,
 } from '../../ledger/store-statements';
 import type { JobGuardOptions } from '../job-guard-options';
-import { declaredJobOf, registeredName, type Job, type JobDeclaration } from './job';
+import { declaredJobOf, registeredName, type AdmittedJob, type Job, type JobDeclaration } from './job';
 
 /** @throws InvalidLockConfigurationError for an invalid `lateAfter` */
 export function registeredJobsOf(
@@ -47,11 +47,14 @@ export class RegisteredJobs {
   #polling: Promise<void> | undefined;
   /** A failure that lasts is reported once. */
   #hasFailed = false;
+  #isOnStandby = (): boolean => false;
+  /** As it was last registered. */
+  #wasOnStandby = false;
 
   /** @param lateAfterMs how long a scheduled time may have passed before its job is late */
   constructor(
     private readonly context: LedgerContext & { readonly store: RegisteringStore },
-    private readonly lateAfterMs: number,
+    readonly lateAfterMs: number,
   ) {
     const { events } = context;
     events.on('run:started', (event) => this.#onStart(event));
@@ -80,6 +83,24 @@ export class RegisteredJobs {
   /** Adds a job with a history that was not declared before its first call. */
   addCalled(job: Job): void {
     if (job.history && !this.#entries.has(registeredName(job))) this.add(job);
+  }
+
+  /** A job that can be called without a tick. */
+  jobOf(name: string): AdmittedJob | undefined {
+    const job = this.#entries.get(name)?.job;
+    return job !== undefined && 'call' in job ? (job as AdmittedJob) : undefined;
+  }
+
+  /** @param isOnStandby asked at each check for overdue runs */
+  showStandby(isOnStandby: () => boolean): void {
+    this.#isOnStandby = () => {
+      try {
+        return isOnStandby();
+      } catch {
+        return false; // Ticks, and the check for overdue runs, report the failure.
+      }
+    };
+    this.register();
   }
 
   /** Registers new jobs, and jobs whose next scheduled time has become known. Does not wait for it. */
@@ -169,7 +190,9 @@ export class RegisteredJobs {
     const { store, clock } = this.context;
     const now = new Date(clock.wallMs());
     const registeredAtMs = clock.monotonicMs();
-    const isAgain = registeredAtMs - this.#registeredAtMs >= REGISTER_EVERY_MS;
+    const isOnStandby = this.#isOnStandby();
+    const isAgain =
+      registeredAtMs - this.#registeredAtMs >= REGISTER_EVERY_MS || isOnStandby !== this.#wasOnStandby;
     const wanted = [...this.#entries].flatMap(([job, entry]) => {
       const { declared, next } = entry;
       const nextScheduledAt = next === undefined || (isAgain && next < now) ? entry.nextAfter(now) : next;
@@ -181,13 +204,19 @@ export class RegisteredJobs {
     if (wanted.length === 0) return;
     const before = await store.jobs(limitOf(this.context));
     const storedOf = (job: string) => before.jobs.find((each) => each.job === job);
+    const isPassive = (job: string): boolean => isOnStandby && !isActiveElsewhere(storedOf(job), before.now);
     const pending = wanted.filter(({ isPending, registration: { job, declared } }) => {
       const stored = storedOf(job);
-      return isPending || stored === undefined || !isOthers(stored, declared, before.now);
+      if (isPending || stored === undefined) return true;
+      return isOnStandby === isPassive(job) && !isOthers(stored, declared, before.now);
     });
     if (isAgain) this.#registeredAtMs = registeredAtMs;
+    this.#wasOnStandby = isOnStandby;
     if (pending.length === 0) return;
-    const registrations = pending.map(({ registration }) => registration);
+    const registrations = pending.map(({ registration: { declared, ...others } }) => ({
+      ...others,
+      declared: isPassive(others.job) ? { ...declared, standby: true as const } : declared,
+    }));
     await this.#send((options) => store.registerJobs(registrations, options));
     for (const { entry, registration } of pending) {
       const stored = storedOf(registration.job);
@@ -247,7 +276,7 @@ export class RegisteredJobs {
       const next = (entry.next = stored?.nextScheduledAt);
       if (next === undefined || next > register.now) continue;
       if (await this.#hasRun(entry, next, stored?.lastStartedAt)) entry.answer(next);
-      const isLate = late.some((each) => each.job === job) && !entry.isAnswered;
+      const isLate = late.has(job) && !entry.isAnswered;
       if (!isLate || entry.reportedAt?.getTime() === next.getTime()) continue;
       entry.reportedAt = next;
       events.emit('job:late', { name: entry.declared.lock, job, scheduledAt: next });
@@ -299,8 +328,17 @@ function isAnswer({ outcome, reason }: TickEvent, { job }: RegisterEntry): boole
 /** Whether other instances keep registering another declaration. A job that is turned off here may run elsewhere. */
 function isOthers({ declared: there, registeredAt }: RegisteredJob, here: DeclaredJob, now: Date): boolean {
   if (there.enabled !== here.enabled) return here.enabled === false;
-  const isFresh = now.getTime() - registeredAt.getTime() < IDLE_AFTER_MS;
-  return isFresh && differencesOf(there, here).length > 0;
+  return isFresh(registeredAt, now) && differencesOf(there, here).length > 0;
+}
+
+/** Whether another instance, which is not on standby, declares the job. */
+function isActiveElsewhere(stored: RegisteredJob | undefined, now: Date): boolean {
+  if (stored === undefined || stored.registeredBy === INSTANCE) return false;
+  return stored.declared.standby !== true && isFresh(stored.registeredAt, now);
+}
+
+function isFresh(registeredAt: Date, now: Date): boolean {
+  return now.getTime() - registeredAt.getTime() < IDLE_AFTER_MS;
 }
 
 /** A job of this guard that is registered. */

@@ -1,5 +1,5 @@
 import { CronlatchError, LockStorageError, type Duration } from '../../core';
-import type { JobGuard } from '../../guard';
+import type { JobGuard, JobOverview } from '../../guard';
 
 /** Safe to publish: contains codes and names, but no error messages. */
 export type CronlatchHealth = {
@@ -10,6 +10,8 @@ export type CronlatchHealth = {
   readonly error?: string;
   /** The last job that could not start because of an error (`lock:failed`), since the start of the process. */
   readonly lastFailure?: { readonly name: string; readonly at: string; readonly error: string };
+  /** With `jobs: true`: how many jobs are in each state, as `guard.overview()` names it. */
+  readonly jobs?: Readonly<Partial<Record<JobOverview['state'], number>>>;
 };
 
 /**
@@ -29,30 +31,30 @@ export class CronlatchHealthIndicator {
    * Sends one query to the lock store. Never rejects.
    *
    * @param key the key of the health indicator in the result
-   * @param timeout how long the store may take, default 1 s. It must be shorter than the timeout of the prober
+   * @param options.timeout how long the store may take, default 1 s. It must be shorter than the timeout of the prober
+   * @param options.jobs also counts the jobs of all instances by their state, with three more statements. They do not change
+   * the status.
    */
   async isHealthy<Key extends string = 'cronlatch'>(
     key: Key = 'cronlatch' as Key,
-    { timeout = '1s' }: { readonly timeout?: Duration } = {},
+    { timeout = '1s', jobs = false }: { readonly timeout?: Duration; readonly jobs?: boolean } = {},
   ): Promise<Record<Key, CronlatchHealth>> {
     const { isClosing } = this.guard;
-    const error = isClosing ? undefined : await this.#probe(timeout);
+    const counts: Partial<Record<JobOverview['state'], number>> = {};
+    const ask = async (): Promise<void> => {
+      await this.guard.probe(timeout);
+      for (const { state } of jobs ? (await this.guard.overview()).jobs : [])
+        counts[state] = (counts[state] ?? 0) + 1;
+    };
+    const error = isClosing ? undefined : await ask().then(() => undefined, codeOf);
     const health: CronlatchHealth = {
       status: isClosing || error !== undefined ? 'down' : 'up',
       isClosing,
       ...(error === undefined ? {} : { error }),
       ...(this.#lastFailure === undefined ? {} : { lastFailure: this.#lastFailure }),
+      ...(jobs ? { jobs: counts } : {}),
     };
     return { [key]: health } as Record<Key, CronlatchHealth>;
-  }
-
-  async #probe(timeout: Duration): Promise<string | undefined> {
-    try {
-      await this.guard.probe(timeout);
-      return undefined;
-    } catch (error) {
-      return codeOf(error);
-    }
   }
 }
 

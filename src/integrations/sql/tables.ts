@@ -14,6 +14,7 @@ import {
   type JobTableOptions,
   type RowLockTableOptions,
   type RunTableOptions,
+  type TableSet,
 } from '../../storage/sql/schema/tables';
 import { VerifiedTables } from '../../storage/sql/schema/verified-tables';
 
@@ -25,10 +26,10 @@ export interface TablesOptions
     Pick<RowLockTableOptions, 'rowLockTable'>,
     Pick<DatabaseAccessOptions, 'connections' | 'statementTimeout'> {
   /**
-   * Which tables. Default: those of the locks, of the ledger and of the register of jobs. `row-lock`: the table of a
-   * `RowLockProvider`.
+   * Which tables. Default: those of the locks, of the ledger, of the register of jobs, and of `operations`: requests,
+   * notices and logs of runs. `row-lock`: the table of a `RowLockProvider`.
    */
-  readonly tables?: readonly ('lock' | 'ledger' | 'jobs' | 'row-lock')[] | undefined;
+  readonly tables?: readonly TableSet[] | undefined;
 }
 
 /** PostgreSQL's codes for a table and a type that exist. */
@@ -85,7 +86,7 @@ export async function createMissingTables(database: SqlDatabase, options: Tables
  */
 export function tableDefinitions(
   database: Pick<SqlDatabase, 'schema'>,
-  { tables = ['lock', 'ledger', 'jobs'], ...named }: TablesOptions,
+  { tables = ['lock', 'ledger', 'jobs', 'operations'], ...named }: TablesOptions,
 ): readonly TableDefinition[] {
   checkTableOptions(named);
   checkTableSets(tables);
@@ -95,7 +96,7 @@ export function tableDefinitions(
 /** A misspelt set would create no table, and report nothing. */
 function checkTableSets(tables: unknown): void {
   if (Array.isArray(tables) && tables.length > 0 && tables.every(isTableSet)) return;
-  refuseOption('tables', tables, `use a list of 'lock', 'ledger', 'jobs' and 'row-lock'`);
+  refuseOption('tables', tables, `use a list of 'lock', 'ledger', 'jobs', 'operations' and 'row-lock'`);
 }
 
 async function withAccess<T>(

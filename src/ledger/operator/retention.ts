@@ -69,7 +69,7 @@ export class Retention {
 const PURGED_AT_ONCE = 1000;
 
 /**
- * Purges step by step, and spares the catch-up windows of all registered jobs. Retries a step that failed because of
+ * Purges runs step by step, and then notices. Spares the catch-up windows of all registered jobs. Retries a step that failed because of
  * another transaction or had no answer in time.
  *
  * @param keptMs the runs of this time are kept
@@ -94,6 +94,9 @@ export async function purgeRuns(
     deleted += step.deleted;
     from = step.next;
   } while (from !== undefined && !signal?.aborted);
+  await context.store.requests?.purge(olderThanMs, limitOf(context)).catch((error: unknown) => {
+    if (!(error instanceof SchemaMismatchError)) throw error; // Without the table, there are no notices.
+  });
   return deleted;
 }
 

@@ -6,14 +6,15 @@
  * such act with its actor and reason. `backfill.ts` finds the gaps and adds runs of past periods, and `retention.ts` deletes old runs.
  */
 import { InvalidLockUseError } from '../../core';
-import { parseDuration, parsePositiveDuration, type Duration } from '../../core/duration';
+import { parsePositiveDuration, type Duration } from '../../core/duration';
 import { IDLE_AFTER_MS, type RegisteredJob } from '../job-register';
-import { findLateJobs, type LateJob } from '../late-jobs';
 import { limitOf, readRegister, type LedgerContext } from '../store-statements';
 import type { CalendarPeriod } from '../periods/period';
 import { periodOfKey } from '../periods/period-of-key';
 import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
-import { checkInstant, describeRun, type Run, type RunEvent } from '../run';
+import { checkInstant, describeRun, type Run, type RunEvent, type RunKey } from '../run';
+import type { StoredRequest } from '../request-store';
+import type { RunLogEntry } from '../run-log-store';
 import type { Decision, FoundRun, RunQuery } from '../run-store';
 import {
   checkAct,
@@ -26,6 +27,7 @@ import {
 import { findGaps } from './backfill';
 import { explain, type Explanation } from './explain';
 import { LONGEST_KEPT_DAYS, purgeRuns } from './retention';
+import { findRequest, requestRun, type RunRequest } from './request-run';
 import { checkedScope, checkJob, checkQuery, runKeyOf, type RunName } from './run-name';
 
 export interface RunLedgerOptions {
@@ -81,6 +83,30 @@ export class RunLedger {
   }
 
   /**
+   * What the attempts of a run have printed, as `keepLog` keeps it. The oldest entry comes first.
+   *
+   * @param options.after the id of an entry: only later ones
+   * @throws InvalidLockUseError if the run store keeps no logs
+   * @throws SchemaMismatchError if the table of logs is missing or cannot be used
+   */
+  async log(
+    name: RunName,
+    { after = 0 }: { readonly after?: number | undefined } = {},
+  ): Promise<readonly RunLogEntry[]> {
+    const { context } = this.options;
+    const { logs } = context.store;
+    if (logs === undefined)
+      throw new InvalidLockUseError('The run store of this guard keeps no logs of runs.');
+    const all: RunLogEntry[] = [];
+    let page: readonly RunLogEntry[];
+    do {
+      page = await logs.read(runKeyOf(name), all.at(-1)?.id ?? after, limitOf(context));
+      all.push(...page);
+    } while (page.length > 0);
+    return all;
+  }
+
+  /**
    * The gaps of a job: business days without a run, before the current period and after the job's first one. The
    * earliest comes first.
    *
@@ -107,27 +133,11 @@ export class RunLedger {
   }
 
   /**
-   * Lists the registered jobs whose scheduled time has passed, by the database's clock, and whose tick no instance has
-   * answered. The one that has waited longest comes first. A job that has only a lock is listed if it has
-   * `history: true`.
-   *
-   * @param options.tolerance how long ago the time must have passed. Use more than two `pollInterval` of your guards.
-   * Default 5 minutes
-   * @throws as `jobs` does
-   */
-  async late({ tolerance = '5m' }: { readonly tolerance?: Duration | undefined } = {}): Promise<
-    readonly LateJob[]
-  > {
-    const toleranceMs = parseDuration(tolerance, 'tolerance of ledger.late');
-    return findLateJobs(await readRegister(this.options.context), toleranceMs);
-  }
-
-  /**
    * Removes a job from the register, so that it is not late any more: a job that your code no longer has. Its runs and
    * its lock stay. An instance that still declares the job registers it again.
    *
    * @throws InvalidLockUseError if the job is not registered, or an instance has registered it within the last 15 minutes.
-   * Instances do so every 5 minutes. Also if the run store has no register of jobs
+   * Instances do so every 2 minutes. Also if the run store has no register of jobs
    */
   async forget(job: string): Promise<void> {
     const { context } = this.options;
@@ -162,6 +172,28 @@ export class RunLedger {
    */
   async rerun(name: RunName, act: OperatorAct & { readonly force?: boolean | undefined }): Promise<Run> {
     return await this.#change(name, act, 'rerun', (found) => decideRerun(found, act));
+  }
+
+  /**
+   * Asks an instance to run a job now. An instance starts it within `pollInterval`, by default a minute, if the lock,
+   * `enabled`, standby and the ledger allow that; if not, at a later check, until the request expires. It works for scheduled
+   * jobs, for once-per jobs and for jobs with `history: true`. The handler gets no arguments. If that instance crashes, the
+   * job's `onCrash` decides about the run of a once-per job. Any other run is not repeated.
+   *
+   * @throws InvalidLockUseError if no instance has declared the job within 3 minutes, for a period that has a run or has not
+   * begun, and if an earlier request for this job and scope has not ended
+   */
+  async requestRun(job: string, request: RunRequest): Promise<StoredRequest> {
+    return await requestRun(this.options.context, job, request);
+  }
+
+  /** The newest request to run this job, also if it has ended. One that has expired stays `open`. */
+  async lastRequest(
+    job: string,
+    { scope = '' }: { readonly scope?: string | undefined } = {},
+  ): Promise<StoredRequest | undefined> {
+    checkJob(job);
+    return await findRequest(this.options.context, job, checkedScope(scope));
   }
 
   /**
@@ -239,10 +271,7 @@ export class RunLedger {
     checkAct(act);
     const key = runKeyOf(name);
     const { context } = this.options;
-    const verdict = await context.store.change(key, decide, limitOf(context));
-    if (verdict.kind === 'changed') return verdict.run;
-    const why = verdict.from === 'absent' ? 'no such run exists' : `it is ${verdict.from}`;
-    throw new InvalidLockUseError(`Cannot ${verb} ${describeRun(key)}: ${why}.${remedyOf(verdict, verb)}`);
+    return changedRun(await context.store.change(key, decide, limitOf(context)), verb, key);
   }
 
   #policyOf(job: string): JobPolicy {
@@ -250,6 +279,13 @@ export class RunLedger {
     if (policy !== undefined) return policy;
     throw notRegisteredError(job);
   }
+}
+
+/** @throws InvalidLockUseError if the change was refused */
+export function changedRun(verdict: ActVerdict, verb: string, key: RunKey): Run {
+  if (verdict.kind === 'changed') return verdict.run;
+  const why = verdict.from === 'absent' ? 'no such run exists' : `it is ${verdict.from}`;
+  throw new InvalidLockUseError(`Cannot ${verb} ${describeRun(key)}: ${why}.${remedyOf(verdict, verb)}`);
 }
 
 function remedyOf({ from, isSlot }: Extract<ActVerdict, { kind: 'refused' }>, verb: string): string {

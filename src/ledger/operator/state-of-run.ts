@@ -1,4 +1,5 @@
-import type { Run, RunSummary } from '../run';
+import type { RunIdentity } from '../../core';
+import type { Run } from '../run';
 import type { RunState } from '../run-state';
 
 /** The state of a run, for people. */
@@ -13,59 +14,115 @@ export interface StateOfRun {
 interface Remedy {
   /** A sentence. If there is a command, it stands before that. */
   readonly advice: string;
-  /** The command, which is also the name of the function of the ledger, and what it takes besides the run and the reason. */
-  readonly command?: readonly ['rerun' | 'resolve', options?: string];
+  /** As `operatorCommand` returns it. */
+  readonly command?: readonly string[];
 }
+
+/** What is known of a run: at least its attempt and its state. */
+export type KnownRun = RunIdentity & Pick<Run, 'state'> & Partial<Run>;
+
+/** Puts an instant into words that follow a verb, such as `at 2026-11-24 03:00:00Z`. */
+export type When = (instant: Date | undefined) => string;
 
 /**
  * The only place that puts the state of a run into words.
  *
  * @param run with its error, if that has been read
- * @param isLocked whether a process holds the lock of the job, if that is known
+ * @param words.isLocked whether a process holds the lock of the job, if that is known
  */
-export function stateOfRun(run: RunSummary & Pick<Partial<Run>, 'error'>, isLocked = true): StateOfRun {
+export function stateOfRun(
+  run: KnownRun,
+  { isLocked = true, when = atTime }: { readonly isLocked?: boolean | undefined; readonly when?: When } = {},
+): StateOfRun {
   const { state, attempt, nextAttemptAt, startedAt, finishedAt, claimedBy } = run;
   const reason = (briefly(run.error) ?? run.reason)?.replace(/\.$/, '');
   const because = reason === undefined ? '' : `: ${reason}`;
   const is = (sentence: string, remedy?: Remedy): StateOfRun => ({ state, sentence, remedy });
+  const command = (verb: string, ...options: string[]): readonly string[] =>
+    operatorCommand(
+      verb,
+      [run.job, run.periodKey],
+      [...(run.scope === '' ? [] : ['--scope', run.scope]), ...options],
+    );
+  const rerun: Remedy = { advice: 'To run it again:', command: command('rerun') };
   switch (state) {
     case 'pending':
-      return is(`is due since ${timeText(nextAttemptAt)}`, {
+      return is(`was due ${when(nextAttemptAt)}`, {
         advice: `An instance starts it ${AT_A_CHECK}.`,
       });
     case 'running':
       return isLocked
-        ? is(`is running: attempt ${attempt} started at ${timeText(startedAt)} on ${claimedBy}`)
-        : is(`began at ${timeText(startedAt)} on ${claimedBy}, but no process holds the lock`, {
+        ? is(`is running: attempt ${attempt} started ${when(startedAt)} on ${claimedBy}`)
+        : is(`began ${when(startedAt)} on ${claimedBy}, but no process holds the lock`, {
             advice: `If its holder has crashed, an instance takes it over ${AT_A_CHECK}.`,
           });
     case 'completed':
-      return is(`completed at ${timeText(finishedAt)}`, { ...RERUN, command: ['rerun', ' --force'] });
+      return is(`completed ${when(finishedAt)}`, { ...rerun, command: command('rerun', '--force') });
     case 'failed':
       return nextAttemptAt === undefined
-        ? is(`failed permanently at ${timeText(finishedAt)}, after attempt ${attempt}${because}`, RERUN)
-        : is(`failed at ${timeText(finishedAt)}, and is due again at ${timeText(nextAttemptAt)}${because}`);
+        ? is(`failed permanently ${when(finishedAt)}, after attempt ${attempt}${because}`, rerun)
+        : is(`failed ${when(finishedAt)}, and is due again ${when(nextAttemptAt)}${because}`);
     case 'interrupted':
-      return is('was interrupted, because its holder crashed', RESOLVE);
+      return is('was interrupted, because its holder crashed', {
+        advice: 'Check what it did, then record its outcome: completed, failed or pending.',
+        command: command('resolve', '--as', 'OUTCOME'),
+      });
     case 'skipped':
-      return is(`was skipped${because}`, { ...RERUN, advice: 'To run it anyway:' });
+      return is(`was skipped${because}`, { ...rerun, advice: 'To run it anyway:' });
   }
 }
 
 const AT_A_CHECK = 'when it checks for overdue runs';
-const RERUN: Remedy = { advice: 'To run it again:', command: ['rerun'] };
-const RESOLVE: Remedy = {
-  advice: 'Check what it did, then record that:',
-  command: ['resolve', ' --as completed|failed|pending'],
-};
+/** The arguments of a `cronlatch` command that changes something. After `--`, no operand can be taken for an option. */
+export function operatorCommand(
+  verb: string,
+  operands: readonly string[],
+  options: readonly string[] = [],
+): readonly string[] {
+  const all = [...options, '--reason', 'TEXT'];
+  const isPlain = operands.every((operand) => !operand.startsWith('-'));
+  return isPlain ? [verb, ...operands, ...all] : [verb, ...all, '--', ...operands];
+}
+
+/** For a shell, if the text has characters with a meaning there. */
+export function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** A call of the command line, with its arguments. */
+export function commandText(args: readonly string[]): string {
+  return ['cronlatch', ...args.map(quoted)].join(' ');
+}
 
 /** Enough of an error to recognize it, without its stack. */
 export function briefly(error: string | undefined): string | undefined {
   return error?.split(/\n\s+at /)[0]?.slice(0, 120);
 }
 
-/** In UTC, to the second. `-` if it is unknown. */
-export function timeText(instant: Date | undefined): string {
+const atTime: When = (instant) => `at ${timeText(instant)}`;
+
+/** To the second, with the offset of the time zone: UTC, if this host does not know it. `-` if the instant is unknown. */
+export function timeText(instant: Date | undefined, timeZone = 'UTC'): string {
   if (instant === undefined || Number.isNaN(instant.getTime())) return '-';
-  return `${instant.toISOString().slice(0, 19).replace('T', ' ')}Z`;
+  // Swedish writes dates as ISO 8601 does, but has a minus sign of its own.
+  const [date, time, zone = ''] = fieldsOf(instant, timeZone).split(' ');
+  return `${date} ${time}${zone.replace('GMT+00:00', 'Z').replace('GMT', '').replace('−', '-')}`;
 }
+
+function fieldsOf(instant: Date, timeZone: string): string {
+  try {
+    return instant.toLocaleString('sv-SE', { ...FIELDS, timeZone });
+  } catch {
+    return fieldsOf(instant, 'UTC'); // A host with newer time zone data has recorded the run.
+  }
+}
+
+const FIELDS: Intl.DateTimeFormatOptions = {
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  timeZoneName: 'longOffset',
+};

@@ -78,6 +78,7 @@ export class RunClaimer {
       isCatchUp: isPast(period, tick),
       lock: held.lock,
       ledger: this.context,
+      output: this.context.logs?.open(claim),
     });
     if (lost !== undefined) {
       const { attempt: lostAttempt, claimedBy: lostClaim } = lost;

@@ -1,10 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { InvalidLockUseError, RunAlreadyCompletedError, type CurrentOptions, type Lock } from '../../core';
+import { describeValue } from '../../core/options';
 import { processState } from '../../core/process-state';
 import type { Outcome } from './decide-outcome';
 import type { LedgerContext } from '../store-statements';
 import type { Period } from '../periods/period';
 import { describeRun, type Claim } from '../run';
+import type { RunOutput } from '../run-log-store';
 import { storedText } from './stored-text';
 
 /** The run of a handler, as `currentRun()` returns it. */
@@ -46,6 +48,15 @@ export interface CurrentRun {
    * @throws RunAlreadyCompletedError after `inRunTransaction`
    */
   skip(reason: string): void;
+  /** Adds lines to the log that `keepLog` keeps, for a logger that does not write to `process.stdout`. */
+  log(text: string): void;
+  /**
+   * Reports how far the work is, without waiting. `cronlatch status` and `guard.overview()` show it while the run is
+   * running. The store gets it at most once a second.
+   *
+   * @throws InvalidLockUseError unless `done`, and `total` if there is one, are whole numbers of at least 0
+   */
+  progress(done: number, total?: number): void;
 }
 
 export interface RunContextOptions {
@@ -56,6 +67,7 @@ export interface RunContextOptions {
   readonly lock: Pick<Lock, 'signal' | 'fencingToken' | 'remainingMs'>;
   /** The ledger that keeps the run; `undefined` in a test without one. */
   readonly ledger: LedgerContext | undefined;
+  readonly output?: RunOutput | undefined;
 }
 
 /** A run as its handler sees it. */
@@ -72,13 +84,14 @@ export class RunContext implements CurrentRun {
   readonly isCatchUp: boolean;
   readonly claim: Claim;
   readonly ledger: LedgerContext | undefined;
+  readonly output: RunOutput | undefined;
   readonly #lock: RunContextOptions['lock'];
   #decided: Exclude<Outcome, { kind: 'completed' | 'failed' }> | undefined;
   /** `'sent'`: the completion is part of a transaction that has not ended yet, as far as is known here. */
   #completion: 'open' | 'sent' | 'committed' = 'open';
   #settled = false;
 
-  constructor({ claim, period, scheduledAt, isCatchUp, lock, ledger }: RunContextOptions) {
+  constructor({ claim, period, scheduledAt, isCatchUp, lock, ledger, output }: RunContextOptions) {
     ({ job: this.job, scope: this.scope, periodKey: this.periodKey } = claim);
     ({ generation: this.generation, attempt: this.attempt } = claim);
     ({ businessDate: this.businessDate, start: this.periodStart, end: this.periodEnd } = period);
@@ -86,6 +99,7 @@ export class RunContext implements CurrentRun {
     this.isCatchUp = isCatchUp;
     this.claim = claim;
     this.ledger = ledger;
+    this.output = output;
     this.#lock = lock;
   }
 
@@ -108,6 +122,19 @@ export class RunContext implements CurrentRun {
   skip(reason: string): void {
     this.#refuseIfEnded('skip()');
     this.#decided = { kind: 'skipped', reason: storedText(String(reason)) };
+  }
+
+  log(text: string): void {
+    this.output?.write(text.endsWith('\n') ? text : `${text}\n`);
+  }
+
+  progress(done: number, total?: number): void {
+    for (const [name, value] of Object.entries({ done, total }))
+      if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0))
+        throw new InvalidLockUseError(
+          `progress() of job '${this.job}': ${name} is ${describeValue(value)}. Pass a whole number of at least 0.`,
+        );
+    this.output?.progress({ done, total });
   }
 
   isUnder(lock: Lock): boolean {
@@ -153,6 +180,7 @@ export class RunContext implements CurrentRun {
 
   settle(): void {
     this.#settled = true;
+    this.output?.end();
   }
 
   get isSettled(): boolean {

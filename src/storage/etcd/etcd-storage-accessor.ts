@@ -6,6 +6,7 @@ import {
   type Grant,
   type LockRecord,
   type LockRequest,
+  type LockRecordPage,
   type NamedLockRecord,
   type StatementOptions,
   type StorageAccessor,
@@ -79,7 +80,7 @@ export class EtcdStorageAccessor implements StorageAccessor {
   }
 
   async list(
-    { after = '', limit }: { readonly after: string | undefined; readonly limit: number },
+    { after = '', limit }: LockRecordPage,
     options: StatementOptions,
   ): Promise<readonly NamedLockRecord[]> {
     // From the first key after that one. The prefix alone is the key of the place.

@@ -6,7 +6,7 @@ import {
   type Run,
   type RunEvent,
   type RunKey,
-  type RunSummary,
+  type LatestRun,
 } from '../../ledger/run';
 import type {
   Decision,
@@ -129,7 +129,7 @@ export class InMemoryRunStore implements RunStore {
     });
   }
 
-  latest(): Promise<readonly RunSummary[]> {
+  latest(): Promise<readonly LatestRun[]> {
     return inOneStep(() => {
       const all = this.#all();
       const newest = new Map<string, Run>();
@@ -138,7 +138,10 @@ export class InMemoryRunStore implements RunStore {
         if (newest.get(subject)?.periodStart === undefined) newest.set(subject, run);
       }
       const open = all.filter(({ state }) => state === 'running' || state === 'interrupted');
-      return [...new Set([...newest.values(), ...open])].map(summarize);
+      return [...new Set([...newest.values(), ...open])].map((run) => ({
+        ...summarize(run),
+        error: run.error?.slice(0, 500),
+      }));
     });
   }
 

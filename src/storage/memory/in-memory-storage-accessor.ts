@@ -4,6 +4,7 @@ import type {
   Grant,
   LockRecord,
   LockRequest,
+  LockRecordPage,
   NamedLockRecord,
   StorageAccessor,
 } from '../../core';
@@ -90,9 +91,10 @@ export class InMemoryStorageAccessor implements StorageAccessor {
     return Promise.resolve(isPast && this.delete(request.name));
   }
 
-  list({ after, limit }: { after: string | undefined; limit: number }): Promise<readonly NamedLockRecord[]> {
-    const names = [...this.#rows.keys()].filter((name) => after === undefined || name > after).sort();
-    return Promise.resolve(names.slice(0, limit).flatMap((name) => this.#recordOf(name) ?? []));
+  list({ after = '', limit, held }: LockRecordPage): Promise<readonly NamedLockRecord[]> {
+    const names = [...this.#rows.keys()].filter((name) => name > after).sort();
+    const records = names.flatMap((name) => this.#recordOf(name) ?? []);
+    return Promise.resolve(records.filter((record) => record.held || !held).slice(0, limit));
   }
 
   deleteExpired(olderThanMs: number): Promise<number> {

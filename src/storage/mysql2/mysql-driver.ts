@@ -45,7 +45,7 @@ export const mysqlDriver: Driver<MysqlSource, Connection | CallbackConnection, P
     const { options, secrets, label } = given
       ? optionsOfPool(given)
       : optionsOf(source as string | PoolOptions);
-    const { host, port, socketPath, database, password } = options as Partial<Record<string, string>>;
+    const { host, port, socketPath, database, user, password } = options as Partial<Record<string, string>>;
     if (!database)
       throw new InvalidLockConfigurationError(
         `The ${given ? 'pool' : 'address'} for cronlatch/mysql2 names no database. Add one, as in mysql://host/app, or the option database.`,
@@ -63,7 +63,7 @@ export const mysqlDriver: Driver<MysqlSource, Connection | CallbackConnection, P
         mysql2: { createConnection: (own) => createConnection(own) },
         options,
         pool: given && { size: given.config.connectionLimit, borrow },
-        address: { host, port, socketPath, database, secrets: [password, ...secrets], label },
+        address: { host, port, socketPath, database, user, secrets: [password, ...secrets], label },
       }),
       subpath: mysqlDriver.subpath,
       lend: async (limits) => pooledTransaction(await borrow(), mysqlServer, limits),

@@ -201,9 +201,9 @@ function addressOf(Client: PostgresSettings['Client'], options: DriverOptions): 
     form,
     () => new Client({ ...options, password: options['password'], stream: undefined }),
   );
-  const { host, port, database, password } = client as Partial<Record<string, string>>;
+  const { host, port, database, user, password } = client as Partial<Record<string, string>>;
   const encoded = typeof password === 'string' ? encodeURIComponent(password) : undefined;
-  return { host, port, database, secrets: [options['connectionString'], password, encoded] };
+  return { host, port, database, user, secrets: [options['connectionString'], password, encoded] };
 }
 
 /** Takes from the application what leads to its database: address, credentials, TLS. */

@@ -20,7 +20,7 @@ import { databaseOf, dataSourceOf } from './database';
 export interface MigrationOptions
   extends LockTableOptions, RunTableOptions, JobTableOptions, RowLockTableOptions {
   /** Which tables to create. Each set is a separate migration. */
-  readonly tables: readonly ['lock'] | readonly ['ledger'] | readonly ['jobs'] | readonly ['row-lock'];
+  readonly tables: readonly [TableSet];
 }
 
 const OPTIONS = [
@@ -40,7 +40,7 @@ const MIGRATIONS: Readonly<
     {
       readonly name: string;
       /** The table after which a migration is named if it is not the default one. */
-      readonly of: 'lock' | 'rowLock' | 'run' | 'job';
+      readonly of: 'lock' | 'rowLock' | 'run' | 'job' | 'request';
       /** TypeORM orders migrations by the timestamp at the end of the name, and identifies them by the whole name. */
       readonly timestamp: number;
       /** Further statements, for tables that an older version created. */
@@ -51,6 +51,7 @@ const MIGRATIONS: Readonly<
   lock: { name: 'CronlatchLockTable', of: 'lock', timestamp: 1763596800000 },
   ledger: { name: 'CronlatchLedgerTables', of: 'run', timestamp: 1763596800001 },
   jobs: { name: 'CronlatchJobTable', of: 'job', timestamp: 1763596800003, more: missingRunIndexes },
+  operations: { name: 'CronlatchOperationTables', of: 'request', timestamp: 1763596800004 },
   'row-lock': { name: 'CronlatchRowLockTable', of: 'rowLock', timestamp: 1763596800002 },
 };
 
@@ -103,7 +104,7 @@ function tableSetOf(tables: readonly string[]): TableSet {
   refuseOption(
     'tables',
     tables,
-    `use ['lock'], ['ledger'], ['jobs'] or ['row-lock']. If you need more than one, create a migration for each`,
+    `use ['lock'], ['ledger'], ['jobs'], ['operations'] or ['row-lock']. If you need more than one, create a migration for each`,
   );
 }
 

@@ -1,5 +1,5 @@
 import { LockStorageError, type LockRecord, type LockRequest, type NamedLockRecord } from '../../core';
-import type { LeaseAccessor, StatementOptions } from '../../core/lease/storage-accessor';
+import type { LeaseAccessor, LockRecordPage, StatementOptions } from '../../core/lease/storage-accessor';
 import type { LockNodes } from './lock-nodes';
 import { decodeNodeName } from './node-names';
 import type { NodeStat } from './zookeeper-client';
@@ -16,7 +16,7 @@ export class NodeRecords implements LeaseAccessor {
   }
 
   list(
-    { after, limit }: { readonly after: string | undefined; readonly limit: number },
+    { after, limit }: LockRecordPage,
     { timeoutMs }: StatementOptions,
   ): Promise<readonly NamedLockRecord[]> {
     const { requests, root } = this.nodes;

@@ -5,7 +5,7 @@ import { drizzle as drizzlePostgres } from 'drizzle-orm/node-postgres';
 import { integer, pgTable, varchar } from 'drizzle-orm/pg-core';
 import { createPool } from 'mysql2/promise';
 import { fromDrizzle } from 'cronlatch/adapters';
-import { postgresPool } from '../../support/postgres-database';
+import { postgresPool } from '../../support/databases/postgres';
 import { testBuilder, type Builder } from '../builder-tests';
 
 const ON_MYSQL = mysqlTable('effects', {

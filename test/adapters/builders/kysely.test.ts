@@ -1,7 +1,7 @@
 import { CamelCasePlugin, Kysely, MysqlDialect, PostgresDialect, sql } from 'kysely';
 import { createPool } from 'mysql2';
 import { fromKysely } from 'cronlatch/adapters';
-import { postgresPool } from '../../support/postgres-database';
+import { postgresPool } from '../../support/databases/postgres';
 import { testBuilder } from '../builder-tests';
 
 interface Tables {

@@ -3,7 +3,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import { closeDay as closeWithDrizzle } from '../../docs/query-builders/drizzle';
 import { closeDay as closeWithKysely } from '../../docs/query-builders/kysely';
 import { main } from '../../docs/query-builders/main';
-import { postgresPool } from '../../support/postgres-database';
+import { postgresPool } from '../../support/databases/postgres';
 import { runOnce, testPage } from '../page-test';
 
 testPage('Knex', main);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sampleSize } from '../../support/sample-size';
+import { sampleSize } from '../../support/checks/sample-size';
 import type { FaultKind } from './faults';
 import { givenSeeds } from './given-seeds';
 import { search, type CheckedSchedule } from './search';

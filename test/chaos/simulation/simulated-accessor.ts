@@ -1,6 +1,6 @@
 import type { LockRequest, StatementOptions, StorageAccessor } from 'cronlatch/provider';
 import type { Answer, Operation, Statement } from '../history/history';
-import { acquisitionOf } from '../../support/acquisition-of';
+import { acquisitionOf } from '../../support/databases/acquisition-of';
 import type { SimulatedHost } from './simulated-host';
 import { StatementWay, type World } from './statement-way';
 

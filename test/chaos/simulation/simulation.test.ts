@@ -1,3 +1,4 @@
+// More of this subject: chaos/history, faults/simulation, faults/campaign
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FATES, INCIDENTS } from './faults';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { currentLock, LockAssert, LockExtender, LockNotHeldError, type Lock } from 'cronlatch';
 import { GrantedLock, ActiveRun } from '#cronlatch/core/execution/run-registry';
-import { executorBench, signal } from '../../support/executor-bench';
-import { JOB, lockBench } from '../../support/lock-bench';
+import { executorBench, signal } from '../../support/benches/executor';
+import { JOB, lockBench } from '../../support/benches/lock';
 
 void test('outside a lease no lock is held', async () => {
   assert.throws(() => currentLock(), {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvalidLockUseError, LockStorageError, type CronlatchEvents, type Lock } from 'cronlatch';
 import { LockingTaskExecutor, type LockedTask, type LockObserver } from 'cronlatch/provider';
-import { executorBench, signal } from '../../support/executor-bench';
-import { refusedConnection } from '../../support/faulty-accessor';
-import { JOB, turn } from '../../support/lock-bench';
+import { executorBench, signal } from '../../support/benches/executor';
+import { JOB, turn } from '../../support/benches/lock';
+import { refusedConnection } from '../../support/faults/accessor';
 
 void test('a task runs while its lock is held, and its value is returned', async () => {
   const { executor, other, names } = executorBench();

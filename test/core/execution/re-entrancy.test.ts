@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LockingTaskExecutor } from 'cronlatch/provider';
-import { executorBench, signal } from '../../support/executor-bench';
-import { JOB, turn } from '../../support/lock-bench';
+import { executorBench, signal } from '../../support/benches/executor';
+import { JOB, turn } from '../../support/benches/lock';
 
 void test('inside its own lease a task runs in that lease, without a statement (F-86)', async () => {
   const { executor, accessor } = executorBench();

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { LockStorageError } from 'cronlatch';
 import { StorageBasedLockProvider } from 'cronlatch/provider';
 import type { LockObserver, LockRecord, StorageAccessor } from 'cronlatch/provider';
+import { JOB, lockBench, turn } from '../../support/benches/lock';
 import {
   contended,
   delayedBy,
@@ -11,8 +12,7 @@ import {
   sendingLost,
   sentLate,
   strangeError,
-} from '../../support/faulty-accessor';
-import { JOB, lockBench, turn } from '../../support/lock-bench';
+} from '../../support/faults/accessor';
 
 void test('the first grant inserts the row, and every later grant updates it', async () => {
   const { accessor, granted } = lockBench();

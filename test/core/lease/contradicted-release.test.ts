@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LockRecord, StorageAccessor } from 'cronlatch/provider';
-import { executorBench } from '../../support/executor-bench';
-import { sendingLost } from '../../support/faulty-accessor';
-import { JOB, lockBench, turn } from '../../support/lock-bench';
+import { executorBench } from '../../support/benches/executor';
+import { JOB, lockBench, turn } from '../../support/benches/lock';
+import { sendingLost } from '../../support/faults/accessor';
 
 /** The answers of a server that has not applied the latest writes. */
 const matchesNothing = (): Promise<boolean> => Promise.resolve(false);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LockStorageError } from 'cronlatch';
 import { LeaseOwner } from '#cronlatch/core/lease/owner';
-import { refusedConnection, replyLost, sendingLost, sentLate } from '../../support/faulty-accessor';
-import { JOB, lockBench, turn } from '../../support/lock-bench';
+import { JOB, lockBench, turn } from '../../support/benches/lock';
+import { refusedConnection, replyLost, sendingLost, sentLate } from '../../support/faults/accessor';
 
 void test('an extension that arrives after its successor was confirmed does not shorten the lease (P2, F-41, F-56)', async () => {
   const { accessor, clock, other, granted, drive } = lockBench();

@@ -1,16 +1,17 @@
+// More of this subject: guard/leases-at-the-edge.test.ts, faults/ambiguous, faults/notice.test.ts, chaos/simulation, docs/life-of-a-lock-row.test.ts
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { LockLostError, LockStorageError, SchemaMismatchError } from 'cronlatch';
 import type { LockObserver } from 'cronlatch/provider';
+import { JOB, lockBench, turn } from '../../support/benches/lock';
 import {
   contended,
   delayedBy,
   refusedConnection,
   replyLost,
   sendingLost,
-} from '../../support/faulty-accessor';
-import { JOB, lockBench, turn } from '../../support/lock-bench';
+} from '../../support/faults/accessor';
 
 void test('the lease is counted from just before its statement was sent, not from the reply (P2)', async () => {
   const { accessor, clock, granted } = lockBench();

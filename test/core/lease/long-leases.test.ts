@@ -3,9 +3,9 @@ import { mock, test } from 'node:test';
 import { LockLostError } from 'cronlatch';
 import { StorageBasedLockProvider, systemClock } from 'cronlatch/provider';
 import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
-import { FaultyAccessor } from '../../support/faulty-accessor';
-import { executorBench, signal } from '../../support/executor-bench';
-import { turn } from '../../support/lock-bench';
+import { FaultyAccessor } from '../../support/faults/accessor';
+import { executorBench, signal } from '../../support/benches/executor';
+import { turn } from '../../support/benches/lock';
 
 const DAY_MS = 86_400_000;
 

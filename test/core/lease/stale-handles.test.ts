@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { JOB, lockBench } from '../../support/lock-bench';
+import { JOB, lockBench } from '../../support/benches/lock';
 
 void test('a lease can be extended repeatedly, each time from now (F-82)', async () => {
   const { clock, granted } = lockBench();

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvalidLockConfigurationError, InvalidLockUseError } from 'cronlatch';
 import { StorageBasedLockProvider } from 'cronlatch/provider';
-import { delayedBy, replyLost, sendingLost, sentLate } from '../../support/faulty-accessor';
-import { JOB, lockBench } from '../../support/lock-bench';
+import { JOB, lockBench } from '../../support/benches/lock';
+import { delayedBy, replyLost, sendingLost, sentLate } from '../../support/faults/accessor';
 
 const UNKEPT = { keepRows: false } as const;
 const AT_LEAST = { ...JOB, lockAtLeastFor: '2m' } as const;

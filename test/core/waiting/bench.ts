@@ -2,7 +2,7 @@ import { LockManager, type CronlatchEvents } from 'cronlatch';
 import { InMemoryLockProvider } from 'cronlatch/memory';
 import { EventHub } from 'cronlatch/provider';
 import { SettableClock } from 'cronlatch/testing';
-import { lockBench } from '../../support/lock-bench';
+import { lockBench } from '../../support/benches/lock';
 
 export const ORDER = { name: 'order', lockAtMostFor: '10m' } as const;
 

@@ -7,9 +7,9 @@ import { LockManager, type Lock } from 'cronlatch';
 import { InMemoryLockProvider } from 'cronlatch/memory';
 import { EventHub } from 'cronlatch/provider';
 import { SettableClock } from 'cronlatch/testing';
-import { signal } from '../../support/executor-bench';
-import { refusedConnection } from '../../support/faulty-accessor';
-import { turn } from '../../support/lock-bench';
+import { signal } from '../../support/benches/executor';
+import { turn } from '../../support/benches/lock';
+import { refusedConnection } from '../../support/faults/accessor';
 import { notifiedBench, ORDER, polledBench } from './bench';
 
 void test('the waiters of a process get the lock in their order, and only the first one asks the store', async () => {

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { InvalidLockConfigurationError, InvalidLockUseError, JobSkippedError, refreshOnce } from 'cronlatch';
 import type { LockManager } from 'cronlatch';
 import type { RefreshOptions } from 'cronlatch/provider';
-import { signal } from '../../support/executor-bench';
-import { refusedConnection } from '../../support/faulty-accessor';
-import { turn } from '../../support/lock-bench';
+import { signal } from '../../support/benches/executor';
+import { turn } from '../../support/benches/lock';
+import { refusedConnection } from '../../support/faults/accessor';
 import { polledBench } from './bench';
 
 interface Token {

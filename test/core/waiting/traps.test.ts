@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { InvalidLockUseError, refreshOnce, type Lock } from 'cronlatch';
 import type { LockProvider } from 'cronlatch/provider';
 import { pause } from '#cronlatch/core/clock';
-import { turn } from '../../support/lock-bench';
+import { turn } from '../../support/benches/lock';
 import { ORDER, polledBench } from './bench';
 
 void test('a poll every second overruns a limit of half a second', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvalidLockConfigurationError, InvalidLockUseError, LockManager } from 'cronlatch';
 import type { LockProvider } from 'cronlatch/provider';
-import { turn } from '../../support/lock-bench';
+import { turn } from '../../support/benches/lock';
 import { notifiedBench, ORDER, polledBench } from './bench';
 
 void test('tryLock resolves to a lock, or to undefined while another process holds it', async () => {

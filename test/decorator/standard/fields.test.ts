@@ -3,7 +3,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { InvalidLockUseError, SchedulerLock } from 'cronlatch';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
 import { useTestGuard, type TestGuard } from 'cronlatch/testing';
-import { guardBench } from '../../support/guard-bench';
+import { guardBench } from '../../support/benches/guard';
 
 class Jobs {
   constructor(readonly label: string) {}

@@ -27,10 +27,11 @@ export function measureJobs(guard: JobGuard, registry: Registry): void {
   new Gauge({
     ...metric('job_late', '1 if a job has not run in time'),
     async collect() {
-      const late = await guard.ledger.late().catch(() => undefined);
-      if (late === undefined) return; // The ledger did not answer, so the last values stay.
+      const overview = await guard.overview().catch(() => undefined);
+      if (overview === undefined) return; // A store did not answer, so the last values stay.
       this.reset();
-      for (const { job } of late) this.set({ cronlatch_job: job }, 1);
+      for (const { job, problems } of overview.jobs)
+        if (problems.some(({ kind }) => kind === 'late')) this.set({ cronlatch_job: job }, 1);
     },
   });
   new Gauge({
@@ -45,11 +46,11 @@ export function measureJobs(guard: JobGuard, registry: Registry): void {
 
   guard.on('lock:acquired', ({ job = '' }) => attempts.inc({ cronlatch_job: job, outcome: 'acquired' }));
   guard.on('lock:failed', ({ job = '' }) => attempts.inc({ cronlatch_job: job, outcome: 'failed' }));
-  guard.on('lock:skipped', ({ job = '', reason }) => {
+  guard.on('lock:skipped', ({ job = '', reason, heldBy }) => {
     if (reason === 'locked') attempts.inc({ cronlatch_job: job, outcome: 'locked' });
+    skips.inc({ cronlatch_job: job, reason: heldBy?.startsWith('hold/') ? 'on-hold' : reason });
   });
-  for (const event of ['lock:skipped', 'run:skipped'] as const)
-    guard.on(event, ({ job = '', reason }) => skips.inc({ cronlatch_job: job, reason }));
+  guard.on('run:skipped', ({ job = '', reason }) => skips.inc({ cronlatch_job: job, reason }));
   guard.on('lock:extended', ({ job = '' }) => renewals.inc({ cronlatch_job: job }));
   guard.on('lock:lost', ({ job = '' }) => lost.inc({ cronlatch_job: job }));
   guard.on('lock:releaseFailed', ({ job = '' }) => unreleased.inc({ cronlatch_job: job }));

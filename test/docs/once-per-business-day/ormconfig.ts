@@ -8,5 +8,6 @@ export default new DataSource({
     createCronlatchMigration({ tables: ['lock'] }),
     createCronlatchMigration({ tables: ['ledger'] }),
     createCronlatchMigration({ tables: ['jobs'] }),
+    createCronlatchMigration({ tables: ['operations'] }),
   ],
 });

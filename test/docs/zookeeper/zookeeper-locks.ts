@@ -4,7 +4,7 @@ import { ZooKeeperLockProvider } from 'cronlatch/zookeeper';
 import { createClient } from 'node-zookeeper-client';
 
 export async function start(servers: string, database: string) {
-  await createTables(database, { tables: ['ledger', 'jobs'] });
+  await createTables(database, { tables: ['ledger', 'jobs', 'operations'] });
   const client = createClient(servers, { sessionTimeout: 30_000 });
   const connected = once(client, 'connected');
   client.connect();

@@ -2,12 +2,13 @@ import type { TestContext } from 'node:test';
 import { DataSource } from 'typeorm';
 import type { JobGuard } from 'cronlatch';
 import { createJobGuard, TypeOrmLockProvider, type CreateJobGuardOptions } from 'cronlatch/typeorm';
-import { databaseOn, SERVER_NAMES, testOn, type ServerName } from '../../support/databases';
-import { createEffectTable } from '../../support/effects';
-import { ledgerDataSource } from '../../support/run-places';
-import { protocolOf, sqlProxy, type SqlProxy } from '../../support/sql-proxy/sql-proxy';
-import { targetOf, throughProxy } from '../../support/tcp-proxy';
-import type { ServerDatabase } from '../../support/test-database';
+import { closing } from '../../support/benches/closing';
+import { createEffectTable } from '../../support/databases/effects';
+import { databaseOn, SERVER_NAMES, testOn, type ServerName } from '../../support/databases/fresh';
+import { ledgerDataSource } from '../../support/databases/run-tables';
+import type { ServerDatabase } from '../../support/databases/types';
+import { protocolOf, sqlProxy, type SqlProxy } from '../../support/faults/sql-proxy/sql-proxy';
+import { targetOf, throughProxy } from '../../support/faults/tcp-proxy';
 
 /** One process of the application, with its own proxy to the database. */
 export interface ProxiedProcess {
@@ -83,12 +84,8 @@ export function testAmbiguous(
 ): void {
   for (const server of SERVER_NAMES) {
     testOn(server, name, async (t) => {
-      const bench = await AmbiguousBench.on(server);
-      try {
-        await body(bench, t);
-      } finally {
-        await bench.dispose();
-      }
+      await using bench = closing(await AmbiguousBench.on(server));
+      await body(bench, t);
     });
   }
 }

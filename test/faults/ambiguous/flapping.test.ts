@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { Random } from '#cronlatch/contracts/random';
 import type { Lock } from 'cronlatch';
-import { sampleSize } from '../../support/sample-size';
-import type { SqlProxy } from '../../support/sql-proxy/sql-proxy';
+import { sampleSize } from '../../support/checks/sample-size';
+import type { SqlProxy } from '../../support/faults/sql-proxy/sql-proxy';
 import { testAmbiguous, type ProxiedProcess } from './ambiguous-bench';
 
 const LENGTH_MS = sampleSize({ fast: 4000, full: 30_000 });

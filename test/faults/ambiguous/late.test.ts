@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { LockStorageError, type LockConfiguration } from 'cronlatch';
-import { eventually } from '../../support/eventually';
-import { databaseNowUs, lockRows } from '../../support/lock-table';
+import { eventually } from '../../support/clocks/eventually';
+import { databaseNowUs, lockRows } from '../../support/databases/lock-table';
 import { testAmbiguous } from './ambiguous-bench';
 
 const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };

@@ -1,6 +1,6 @@
 import type { Lock } from 'cronlatch';
-import { eventually } from '../../support/eventually';
-import { databaseNowUs, lockRows, type LockRow } from '../../support/lock-table';
+import { eventually } from '../../support/clocks/eventually';
+import { databaseNowUs, lockRows, type LockRow } from '../../support/databases/lock-table';
 import type { Sample, Scene } from './sample';
 import { settle, type Verdict } from './verdict';
 

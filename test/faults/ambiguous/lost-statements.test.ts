@@ -1,4 +1,4 @@
-import { sampleSize } from '../../support/sample-size';
+import { sampleSize } from '../../support/checks/sample-size';
 import { testAmbiguous } from './ambiguous-bench';
 import { LOCK_SAMPLES } from './lock-samples';
 import { RUN_SAMPLES } from './run-samples';

@@ -1,7 +1,7 @@
 import { currentRun, LockStorageError, type TaskResult } from 'cronlatch';
 import { inRunTransaction } from 'cronlatch/typeorm';
-import { effectsIn, makeEffect } from '../../support/effects';
-import { JOB } from '../../support/transaction-bench';
+import { JOB } from '../../support/benches/transaction';
+import { effectsIn, makeEffect } from '../../support/databases/effects';
 import type { Sample, Scene } from './sample';
 import { settle, type Outcome, type Verdict } from './verdict';
 

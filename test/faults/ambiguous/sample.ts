@@ -1,5 +1,5 @@
 import type { DataSource } from 'typeorm';
-import type { StatementKind } from '../../support/sql-proxy/sql-proxy';
+import type { StatementKind } from '../../support/faults/sql-proxy/sql-proxy';
 import type { ProxiedProcess } from './ambiguous-bench';
 import type { Outcome, Verdict } from './verdict';
 

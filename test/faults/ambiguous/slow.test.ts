@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { sampleSize } from '../../support/sample-size';
+import { sampleSize } from '../../support/checks/sample-size';
 import { testAmbiguous, type AmbiguousBench, type ProxiedProcess } from './ambiguous-bench';
 import { LOCK_SAMPLES } from './lock-samples';
 import { RUN_SAMPLES } from './run-samples';

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { JobConfiguration, LockConfiguration } from 'cronlatch';
-import { throughProxy } from '../../support/tcp-proxy';
-import { JOB } from '../../support/transaction-bench';
+import { closing } from '../../support/benches/closing';
+import { JOB } from '../../support/benches/transaction';
+import { throughProxy } from '../../support/faults/tcp-proxy';
 import { testAmbiguous, type AmbiguousBench } from './ambiguous-bench';
 import { LOCK_SAMPLES } from './lock-samples';
 import { RUN_SAMPLES } from './run-samples';
@@ -23,13 +24,9 @@ function testSplit(
   testAmbiguous(`if plain reads go to a replica that lags behind, ${name} (F-36)`, async (bench, t) => {
     for (const [table, replica] of Object.entries(REPLICAS))
       await bench.operator.query(`CREATE TABLE ${replica} ${COLUMNS_OF[bench.server](table)}`);
-    const proxy = await splitter(bench.database.url);
-    try {
-      await body(bench, throughProxy(bench.database.url, proxy), t);
-      assert.ok(proxy.diverted > 0);
-    } finally {
-      await proxy.close();
-    }
+    await using proxy = closing(await splitter(bench.database.url));
+    await body(bench, throughProxy(bench.database.url, proxy), t);
+    assert.ok(proxy.diverted > 0);
   });
 }
 

@@ -1,4 +1,4 @@
-import { targetOf, tcpProxy, type TcpProxy } from '../../support/tcp-proxy';
+import { targetOf, tcpProxy, type TcpProxy } from '../../support/faults/tcp-proxy';
 
 /** Each name is as long as the name of the table that it replaces. */
 export const REPLICAS = { shedlock: 'replica1', cronlatch_run: 'replica_of_it' } as const;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { Random } from '#cronlatch/contracts/random';
+import { closing } from '../../support/benches/closing';
 import { machineMs } from '../processes/competition/settings';
 import { faultsOn } from './faults';
 import type { Injection } from './faults/fault';
@@ -52,26 +53,21 @@ async function campaignIn(
 ): Promise<Omit<Outcome, 'kept'>> {
   const random = new Random(seed);
   const startMs = machineMs();
-  const witness = await Witness.in(folder);
-  const squad = new Squad(place, folder, witness.socket, startMs, random, keeper);
-  try {
-    await squad.muster();
-    const struck = await strike(place, squad, random, { minutes, keeper }, interrupted);
-    const keys = keysDueSince(startMs);
-    await completeAll(place, squad, keys);
-    const testimonies = await witness.testimonies();
-    const journal = await squad.journal();
-    const runs = await finalRuns(place);
-    const wallAheadMs = Date.now() - machineMs();
-    const evidence = { ...struck, keeper, testimonies, journal, runs, keys, wallAheadMs };
-    // The other records are in the folder already.
-    writeFileSync(join(folder, 'struck.json'), JSON.stringify(struck));
-    const verdict = verdictOn(evidence, expectedWithin(minutes, place.name, keeper));
-    return { ...verdict, swallowed: squad.swallowed, serverVersion: place.version };
-  } finally {
-    await squad.end();
-    await witness.end();
-  }
+  await using witness = closing(await Witness.in(folder));
+  await using squad = closing(new Squad(place, folder, witness.socket, startMs, random, keeper));
+  await squad.muster();
+  const struck = await strike(place, squad, random, { minutes, keeper }, interrupted);
+  const keys = keysDueSince(startMs);
+  await completeAll(place, squad, keys);
+  const testimonies = await witness.testimonies();
+  const journal = await squad.journal();
+  const runs = await finalRuns(place);
+  const wallAheadMs = Date.now() - machineMs();
+  const evidence = { ...struck, keeper, testimonies, journal, runs, keys, wallAheadMs };
+  // The other records are in the folder already.
+  writeFileSync(join(folder, 'struck.json'), JSON.stringify(struck));
+  const verdict = verdictOn(evidence, expectedWithin(minutes, place.name, keeper));
+  return { ...verdict, swallowed: squad.swallowed, serverVersion: place.version };
 }
 
 /** Starts all faults at once, for the given time. */

@@ -1,4 +1,4 @@
-import type { DatabaseName } from '../../support/databases';
+import type { DatabaseName } from '../../support/databases/fresh';
 import type { HeldLock } from './locks/lock-place';
 
 /** By the server's clock. The margin is harmless, because a held row is held for seconds. */

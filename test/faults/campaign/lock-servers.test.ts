@@ -1,4 +1,4 @@
-import { testOnOwn } from '../../support/test-on';
+import { testOnOwn } from '../../support/servers/test-on';
 import { shortCampaign } from './short-campaign';
 
 for (const server of ['redis', 'zookeeper', 'etcd'] as const) {

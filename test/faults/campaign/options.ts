@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { DATABASE_NAMES, type DatabaseName } from '../../support/databases';
+import { DATABASE_NAMES, type DatabaseName } from '../../support/databases/fresh';
 
 /** How the workers hold locks in a database: by a row of the lock table, or by an open transaction. */
 type ProviderName = (typeof PROVIDERS)[number];

@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import type { DatabaseName } from '../../support/databases';
-import { createEffectTable } from '../../support/effects';
-import { ownServer, type Ensemble, type OwnServer } from '../../support/own-server';
-import { createRowLockTable } from '../../support/row-lock-places';
-import { ledgerDataSource } from '../../support/run-places';
+import { closing } from '../../support/benches/closing';
+import { createEffectTable } from '../../support/databases/effects';
+import type { DatabaseName } from '../../support/databases/fresh';
+import { ledgerDataSource } from '../../support/databases/run-tables';
+import { ownServer, type Ensemble, type OwnServer } from '../../support/servers/own';
+import { createRowLockTable } from '../../support/stores/row-lock-places';
 import { HELD_ROWS, heldRows } from './held-rows';
 import { openLocks, type HeldLock } from './locks/lock-place';
 import { isLockServer, UsageError, type CampaignOptions, type CampaignServer } from './options';
@@ -70,7 +71,7 @@ export async function openPlace({
 }
 
 /** @throws UsageError if no such server is available */
-export async function openDatabase(type: DatabaseName): Promise<Place> {
+async function openDatabase(type: DatabaseName): Promise<Place> {
   const folder = mkdtempSync(join(tmpdir(), 'cronlatch-chaos-'));
   const server = type === 'sqlite' ? undefined : await available(type, () => ownServer(type));
   const optionsBy = (port?: number): DataSourceOptions => {
@@ -118,12 +119,8 @@ async function sqliteVersion(options: DataSourceOptions): Promise<string> {
 
 /** On a new connection, because earlier ones may have died with their server. */
 async function once(options: DataSourceOptions, statement: string): Promise<Record<string, unknown>[]> {
-  const dataSource = await new DataSource(survivor(options)).initialize();
-  try {
-    return await dataSource.query<Record<string, unknown>[]>(statement);
-  } finally {
-    await dataSource.destroy();
-  }
+  await using dataSource = closing(await new DataSource(survivor(options)).initialize());
+  return await dataSource.query<Record<string, unknown>[]>(statement);
 }
 
 async function available<T>(name: CampaignServer, start: () => Promise<T>): Promise<T> {

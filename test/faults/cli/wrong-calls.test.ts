@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { cronlatch, errorLines, testInFolder } from '../../cli/cronlatch';
 import { testOperated } from '../../cli/operated';
 import { dailyJob, register } from '../../cli/year-of-runs';
-import { SERVER_NAMES } from '../../support/databases';
+import { SERVER_NAMES } from '../../support/databases/fresh';
 
 const SECRET = 'top-secret';
 const CHANGE = `--yes --reason why`;
@@ -109,7 +109,7 @@ testInFolder('a database that cannot be reached, or does not exist, is named in 
     const [line = '', ...stack] = ended.stderr.split('\n');
     assert.match(
       line,
-      /at 127\.0\.0\.1:1: .*ECONNREFUSED.* Check the address, and that the server is running /,
+      /^cronlatch: Cannot reach .+ at 127\.0\.0\.1:1: nothing listens there \(.*ECONNREFUSED/,
     );
     assert.ok(stack.some((each) => each.startsWith('    at ')));
     assert.ok(stack.some((each) => each.startsWith('Caused by: ')));
@@ -119,7 +119,7 @@ testInFolder('a database that cannot be reached, or does not exist, is named in 
   assert.equal(ended.status, 1);
   assert.match(
     errorLines(ended).join('\n'),
-    /none\.db\): the file does not exist\. Create it with cronlatch init, or correct its path\.$/,
+    /none\.db\): the file does not exist\. Create it with npx cronlatch init, or correct its path\.$/,
   );
 });
 

@@ -6,9 +6,15 @@ import type { DataSource } from 'typeorm';
 import { LOCKS } from '../../../examples/flash-sale/locks';
 import { sellUntilSoldOut, Shop } from '../../../examples/flash-sale/shop';
 import { exampleStarter } from '../../examples/running-example';
-import { DATABASE_NAMES, SERVER_NAMES, sqliteDatabase, testOn, testWith } from '../../support/databases';
-import { runningServer } from '../../support/running-servers';
-import { testOnServers, type ServerBench } from '../../support/server-bench';
+import { testOnServers, type ServerBench } from '../../support/benches/server';
+import {
+  DATABASE_NAMES,
+  SERVER_NAMES,
+  sqliteDatabase,
+  testOn,
+  testWith,
+} from '../../support/databases/fresh';
+import { runningServer } from '../../support/servers/running';
 
 const KINDS = Object.keys(LOCKS) as (keyof typeof LOCKS)[];
 const OUTSIDE: readonly string[] = ['redis', 'zookeeper', 'etcd'];

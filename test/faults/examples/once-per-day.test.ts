@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { createJobGuard } from 'cronlatch/typeorm';
-import { testWith, type TestDatabase } from '../../support/databases';
-import { ledgerDataSource } from '../../support/run-places';
+import { testWith, type TestDatabase } from '../../support/databases/fresh';
+import { ledgerDataSource } from '../../support/databases/run-tables';
 import { assertOnly, exampleStarter, promiseOf, testOnEveryDatabase } from '../../examples/running-example';
 
 // They wait more than they work, but each is one or two processes.

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { testWith } from '../../support/databases';
+import { testWith } from '../../support/databases/fresh';
 import { exampleStarter } from '../../examples/running-example';
 
 for (const name of ['postgres', 'sqlite'] as const)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { createJobGuard } from 'cronlatch/typeorm';
-import { ledgerDataSource } from '../../support/run-places';
+import { ledgerDataSource } from '../../support/databases/run-tables';
 import {
   assertOnly,
   exampleStarter,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { exampleStarter } from '../../examples/running-example';
-import { testWith } from '../../support/databases';
+import { testWith } from '../../support/databases/fresh';
 
 for (const server of ['mysql', 'mariadb'] as const) {
   testWith(server, 'what FOR UPDATE locks, and that a missing row has two holders', async (database, t) => {

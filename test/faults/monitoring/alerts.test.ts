@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { command, type Ended } from '../../support/command';
-import { tableOf } from '../../support/page';
-import { scrapesOfPage, type Scrapes } from '../../support/scrapes';
-import { reportSkip } from '../../support/test-on';
+import { tableOf } from '../../support/checks/page';
+import { scrapesOfPage, type Scrapes } from '../../support/checks/scrapes';
+import { command, type Ended } from '../../support/processes/command';
+import { reportSkip } from '../../support/servers/test-on';
 
 const ALERTS = 'docs/monitoring/alerts.yml';
 const DASHBOARD = 'docs/monitoring/grafana.json';

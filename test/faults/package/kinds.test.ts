@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { installed } from '../../support/installed';
+import { installed } from '../../support/processes/installed';
 import { PROJECT_KINDS, type ProjectKind, type Tool } from '../../package/kinds';
 import { Places } from '../../package/places';
 import type { Project } from '../../package/project';

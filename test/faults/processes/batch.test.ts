@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
-import { testOnEvery, type TestDatabase } from '../../support/databases';
-import { ledgerDataSource } from '../../support/run-places';
-import { sampleSize } from '../../support/sample-size';
+import { testOnEvery, type TestDatabase } from '../../support/databases/fresh';
+import { ledgerDataSource } from '../../support/databases/run-tables';
+import { sampleSize } from '../../support/checks/sample-size';
 import { Child } from '../../processes/child';
 import type { BatchMessage, BatchOrders } from '../../processes/fixtures/batch-worker';
+import { closing } from '../../support/benches/closing';
 
 type Worker = Child<BatchMessage>;
 
@@ -77,33 +78,29 @@ async function workOff(database: TestDatabase): Promise<readonly Worker[]> {
 testOnEvery(
   `${WORKERS} processes work on ${KEYS} keys while some are killed: each key is completed once (L-02) (F-01)`,
   async (database, t) => {
-    const dataSource = await ledgerDataSource(database);
-    try {
-      await dataSource.query(EFFECTS);
-      const workers = await workOff(database);
-      const rows = await keyRows(dataSource);
-      assert.equal(rows.length, KEYS);
-      // No attempt ran after the completed one, and no attempt ran twice.
-      const wrong = rows.filter(({ state, attempt, last }) => state !== 'completed' || attempt !== last);
-      assert.deepEqual(wrong, []);
-      const [{ written } = { written: 0 }] = await dataSource.query<{ written: unknown }[]>(
-        'SELECT COUNT(*) AS written FROM effects',
-      );
-      assert.equal(
-        Number(written),
-        rows.reduce((sum, { effects }) => sum + effects, 0),
-      );
-      const completions = workers
-        .flatMap(({ messages }) => messages.filter((message) => message.event === 'completed'))
-        .map(({ key }) => key);
-      assert.equal(
-        new Set(completions).size,
-        completions.length,
-        'two workers reported the completion of a key',
-      );
-      t.diagnostic(`${rows.filter(({ attempt }) => attempt > 1).length} keys were taken over`);
-    } finally {
-      await dataSource.destroy();
-    }
+    await using dataSource = closing(await ledgerDataSource(database));
+    await dataSource.query(EFFECTS);
+    const workers = await workOff(database);
+    const rows = await keyRows(dataSource);
+    assert.equal(rows.length, KEYS);
+    // No attempt ran after the completed one, and no attempt ran twice.
+    const wrong = rows.filter(({ state, attempt, last }) => state !== 'completed' || attempt !== last);
+    assert.deepEqual(wrong, []);
+    const [{ written } = { written: 0 }] = await dataSource.query<{ written: unknown }[]>(
+      'SELECT COUNT(*) AS written FROM effects',
+    );
+    assert.equal(
+      Number(written),
+      rows.reduce((sum, { effects }) => sum + effects, 0),
+    );
+    const completions = workers
+      .flatMap(({ messages }) => messages.filter((message) => message.event === 'completed'))
+      .map(({ key }) => key);
+    assert.equal(
+      new Set(completions).size,
+      completions.length,
+      'two workers reported the completion of a key',
+    );
+    t.diagnostic(`${rows.filter(({ attempt }) => attempt > 1).length} keys were taken over`);
   },
 );

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { suite } from 'node:test';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
-import { testOnEvery, testWith, type TestDatabase } from '../../support/databases';
-import { JOB } from '../../support/lock-bench';
-import { lockRows, migratedDataSource, shiftBack } from '../../support/lock-table';
+import { testOnEvery, testWith, type TestDatabase } from '../../support/databases/fresh';
+import { JOB } from '../../support/benches/lock';
+import { lockRows, migratedDataSource, shiftBack } from '../../support/databases/lock-table';
 import { Child } from '../../processes/child';
 import type { DyingMessage, DyingOrders } from '../../processes/fixtures/dying-holder';
+import { closing } from '../../support/benches/closing';
 
 type Ending = readonly [number | null, NodeJS.Signals | null];
 
@@ -24,34 +25,30 @@ async function assertLeaseOutlives(
   database: TestDatabase,
   { orders, ending, heard, environment }: Death,
 ): Promise<void> {
-  const dataSource = await migratedDataSource(database);
-  const provider = new TypeOrmLockProvider(dataSource);
-  const holder = new Child<DyingMessage>('dying-holder.js', {
-    argument: { options: database.options, ...orders } satisfies DyingOrders,
-    environment,
-    isQuiet: true,
-  });
-  try {
-    assert.deepEqual(await holder.endedWithin(60_000), ending);
-    assert.deepEqual(
-      holder.messages.map(({ event }) => event),
-      heard,
-    );
-    const [left] = await lockRows(dataSource);
-    assert.ok(
-      left !== undefined && left.lockedBy.includes(`/${holder.pid}/`) && !left.lockedBy.endsWith('/released'),
-    );
-    assert.equal(left.lockUntilUs - left.lockedAtUs, 10 * MINUTE_MS * 1000);
-    await shiftBack(dataSource, 9 * MINUTE_MS);
-    assert.equal(await provider.lock(JOB), undefined);
-    await shiftBack(dataSource, MINUTE_MS);
-    const next = await provider.lock(JOB);
-    assert.ok(next?.fencingToken !== undefined && next.fencingToken > left.token);
-  } finally {
-    await holder.end();
-    await provider.close();
-    await dataSource.destroy();
-  }
+  await using dataSource = closing(await migratedDataSource(database));
+  await using provider = closing(new TypeOrmLockProvider(dataSource));
+  await using holder = closing(
+    new Child<DyingMessage>('dying-holder.js', {
+      argument: { options: database.options, ...orders } satisfies DyingOrders,
+      environment,
+      isQuiet: true,
+    }),
+  );
+  assert.deepEqual(await holder.endedWithin(60_000), ending);
+  assert.deepEqual(
+    holder.messages.map(({ event }) => event),
+    heard,
+  );
+  const [left] = await lockRows(dataSource);
+  assert.ok(
+    left !== undefined && left.lockedBy.includes(`/${holder.pid}/`) && !left.lockedBy.endsWith('/released'),
+  );
+  assert.equal(left.lockUntilUs - left.lockedAtUs, 10 * MINUTE_MS * 1000);
+  await shiftBack(dataSource, 9 * MINUTE_MS);
+  assert.equal(await provider.lock(JOB), undefined);
+  await shiftBack(dataSource, MINUTE_MS);
+  const next = await provider.lock(JOB);
+  assert.ok(next?.fencingToken !== undefined && next.fencingToken > left.token);
 }
 
 const KILLED: readonly Death[] = [

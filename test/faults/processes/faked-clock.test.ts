@@ -7,13 +7,14 @@ import {
   reportLack,
   type ServerName,
   type TestDatabase,
-} from '../../support/databases';
-import { rateOfClocks, testWithFakedClock, type FakedClock } from '../../support/faked-clock';
-import { migratedDataSource } from '../../support/lock-table';
-import { runningServer } from '../../support/running-servers';
+} from '../../support/databases/fresh';
+import { rateOfClocks, testWithFakedClock, type FakedClock } from '../../support/clocks/faked';
+import { migratedDataSource } from '../../support/databases/lock-table';
+import { runningServer } from '../../support/servers/running';
 import { Child } from '../../processes/child';
 import type { StalledCommand } from '../../processes/fixtures/stalled-holder';
 import type { ZonedReport, ZonedSettings } from '../../processes/fixtures/zoned-application';
+import { closing } from '../../support/benches/closing';
 import { withHolders, type Holder } from './stalled/with-holders';
 
 const LEASE_US = 600_000_000;
@@ -27,12 +28,8 @@ function testOnServers(
   for (const server of on) {
     if (runningServer(server) === undefined) continue; // Its other tests report that it is missing.
     testWithFakedClock(`${server}: ${name}`, async (clock) => {
-      const database = await databaseOn(server);
-      try {
-        await body(database, clock);
-      } finally {
-        await database.dispose();
-      }
+      await using database = closing(await databaseOn(server));
+      await body(database, clock);
     });
   }
 }
@@ -52,22 +49,17 @@ void suite('a process whose clock differs from the database’s', { concurrency:
       async (database, clock) => {
         clock.set(shown);
         await (await migratedDataSource(database)).destroy();
-        const child = new Child<ZonedReport>('zoned-application.js', {
-          argument: { options: database.options, connections: 'own' } satisfies ZonedSettings,
-          environment: clock.environment,
-        });
-        try {
-          const report = await child.received('report');
-          assert.ok(report.beforeUs <= report.lockedAtUs && report.lockedAtUs <= report.afterUs);
-          assert.equal(report.lockUntilUs - report.lockedAtUs, LEASE_US);
-          assert.ok(
-            Math.abs(report.lockedAtUs / 1000 - Date.now()) < 3_600_000,
-            'the time is the database’s',
-          );
-          assert.deepEqual([report.grantedAfter5, report.grantedAfter11], [false, true]);
-        } finally {
-          await child.end();
-        }
+        await using child = closing(
+          new Child<ZonedReport>('zoned-application.js', {
+            argument: { options: database.options, connections: 'own' } satisfies ZonedSettings,
+            environment: clock.environment,
+          }),
+        );
+        const report = await child.received('report');
+        assert.ok(report.beforeUs <= report.lockedAtUs && report.lockedAtUs <= report.afterUs);
+        assert.equal(report.lockUntilUs - report.lockedAtUs, LEASE_US);
+        assert.ok(Math.abs(report.lockedAtUs / 1000 - Date.now()) < 3_600_000, 'the time is the database’s');
+        assert.deepEqual([report.grantedAfter5, report.grantedAfter11], [false, true]);
       },
     );
   }

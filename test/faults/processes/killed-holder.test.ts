@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { DataSource, DataSourceOptions } from 'typeorm';
-import { testOnEvery } from '../../support/databases';
-import { percentiles } from '../../support/percentiles';
-import { lockRows, migratedDataSource, type LockRow } from '../../support/lock-table';
-import { sampleSize } from '../../support/sample-size';
+import { testOnEvery } from '../../support/databases/fresh';
+import { percentiles } from '../../support/checks/percentiles';
+import { lockRows, migratedDataSource, type LockRow } from '../../support/databases/lock-table';
+import { sampleSize } from '../../support/checks/sample-size';
 import { Child } from '../../processes/child';
 import type { TickerMessage } from '../../processes/fixtures/ticker';
 

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import type { DataSourceOptions } from 'typeorm';
-import { testWith, type DatabaseName, type TestDatabase } from '../../support/databases';
-import { CRON_SCHEDULER_NAMES, SCHEDULER_NAMES } from '../../support/other-schedulers';
-import { ledgerDataSource } from '../../support/run-places';
+import { testWith, type DatabaseName, type TestDatabase } from '../../support/databases/fresh';
+import { CRON_SCHEDULER_NAMES, SCHEDULER_NAMES } from '../../support/jobs/other-schedulers';
+import { ledgerDataSource } from '../../support/databases/run-tables';
 import { Child } from '../../processes/child';
 import type {
   RunOfTick,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { DATABASE_NAMES, testWith, type TestDatabase } from '../../support/databases';
-import { migratedDataSource } from '../../support/lock-table';
-import { sampleSize } from '../../support/sample-size';
+import { DATABASE_NAMES, testWith, type TestDatabase } from '../../support/databases/fresh';
+import { migratedDataSource } from '../../support/databases/lock-table';
+import { sampleSize } from '../../support/checks/sample-size';
 import { Child } from '../../processes/child';
 import { machineMs } from './competition/settings';
 import { judge, type Verdict } from './rolling/judge';

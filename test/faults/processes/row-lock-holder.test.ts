@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Child } from '../../processes/child';
 import type { RowLockHolderMessage } from '../../processes/fixtures/row-lock-holder';
-import { JOB, testRowLocks, type RowLocks } from '../../support/row-locks';
+import { JOB, testRowLocks, type RowLocks } from '../../support/benches/row-locks';
 
 type Holder = Child<RowLockHolderMessage>;
 

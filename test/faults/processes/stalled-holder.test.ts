@@ -9,10 +9,10 @@ import {
   SERVER_NAMES,
   testWith,
   type DatabaseName,
-} from '../../support/databases';
-import { registered, writeFenced } from '../../support/fenced-register';
-import { lockRows } from '../../support/lock-table';
-import { sampleSize } from '../../support/sample-size';
+} from '../../support/databases/fresh';
+import { registered, writeFenced } from '../../support/databases/fenced-register';
+import { lockRows } from '../../support/databases/lock-table';
+import { sampleSize } from '../../support/checks/sample-size';
 import type { StalledMessage, StalledCommand } from '../../processes/fixtures/stalled-holder';
 import { withHolders, type Holder, type Scene } from './stalled/with-holders';
 

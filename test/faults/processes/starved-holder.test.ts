@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { suite, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { testWith } from '../../support/databases';
+import { testWith } from '../../support/databases/fresh';
 import { Child, type Message } from '../../processes/child';
 import type { StalledCommand } from '../../processes/fixtures/stalled-holder';
 import { withHolders, type Holder } from './stalled/with-holders';

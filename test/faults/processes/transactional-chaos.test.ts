@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { suite } from 'node:test';
-import { SERVER_NAMES, reportLack, testWith } from '../../support/databases';
-import { createEffectTable, effectsIn } from '../../support/effects';
-import { ledgerDataSource } from '../../support/run-places';
-import { sampleSize } from '../../support/sample-size';
+import { closing } from '../../support/benches/closing';
+import { sampleSize } from '../../support/checks/sample-size';
+import { createEffectTable, effectsIn } from '../../support/databases/effects';
+import { SERVER_NAMES, reportLack, testWith } from '../../support/databases/fresh';
+import { ledgerDataSource } from '../../support/databases/run-tables';
 import { unleash } from './chaos/unleash';
 
 const RUNS = sampleSize({ fast: 50, full: 1000 });
@@ -18,30 +19,26 @@ void suite('processes that are killed and stopped', { concurrency: true }, () =>
       server,
       `the effects of ${RUNS} transactional runs happen once each, however often their processes are killed and stopped (F-01, F-03, F-04)`,
       async (database, t) => {
-        const dataSource = await ledgerDataSource(database);
-        try {
-          await createEffectTable(dataSource);
-          const count = async (): Promise<number> => {
-            const text = `SELECT COUNT(*) AS completed FROM cronlatch_run WHERE state = 'completed'`;
-            const [row] = await dataSource.query<{ completed: unknown }[]>(text);
-            return Number(row?.completed);
-          };
-          const orders = { options: database.options, runs: RUNS };
-          const havoc = await unleash(orders, async () => (await count()) === RUNS, LIMIT_MS);
+        await using dataSource = closing(await ledgerDataSource(database));
+        await createEffectTable(dataSource);
+        const count = async (): Promise<number> => {
+          const text = `SELECT COUNT(*) AS completed FROM cronlatch_run WHERE state = 'completed'`;
+          const [row] = await dataSource.query<{ completed: unknown }[]>(text);
+          return Number(row?.completed);
+        };
+        const orders = { options: database.options, runs: RUNS };
+        const havoc = await unleash(orders, async () => (await count()) === RUNS, LIMIT_MS);
 
-          const rows = await dataSource.query<{ period_key: string; attempt: unknown }[]>(
-            'SELECT period_key, attempt FROM cronlatch_run ORDER BY period_key, attempt',
-          );
-          const attempts = rows.map((row) => ({ run: row.period_key, attempt: Number(row.attempt) }));
-          const repeated = attempts.filter(({ attempt }) => attempt > 1).length;
-          t.diagnostic(`${repeated} runs were repeated; ${JSON.stringify(havoc)}`);
-          // Each by the attempt that completed its row.
-          assert.deepEqual(sorted(await effectsIn(dataSource)), sorted(attempts));
-          assert.equal(rows.length, RUNS);
-          assert.ok(repeated > 0, 'no process was killed or stopped inside a run');
-        } finally {
-          await dataSource.destroy();
-        }
+        const rows = await dataSource.query<{ period_key: string; attempt: unknown }[]>(
+          'SELECT period_key, attempt FROM cronlatch_run ORDER BY period_key, attempt',
+        );
+        const attempts = rows.map((row) => ({ run: row.period_key, attempt: Number(row.attempt) }));
+        const repeated = attempts.filter(({ attempt }) => attempt > 1).length;
+        t.diagnostic(`${repeated} runs were repeated; ${JSON.stringify(havoc)}`);
+        // Each by the attempt that completed its row.
+        assert.deepEqual(sorted(await effectsIn(dataSource)), sorted(attempts));
+        assert.equal(rows.length, RUNS);
+        assert.ok(repeated > 0, 'no process was killed or stopped inside a run');
       },
     );
   }

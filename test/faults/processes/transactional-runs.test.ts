@@ -5,9 +5,9 @@ import {
   reportLack,
   testWith,
   type DatabaseName,
-} from '../../support/databases';
-import { createEffectTable, effectsIn } from '../../support/effects';
-import { ledgerDataSource } from '../../support/run-places';
+} from '../../support/databases/fresh';
+import { createEffectTable, effectsIn } from '../../support/databases/effects';
+import { ledgerDataSource } from '../../support/databases/run-tables';
 import { Child } from '../../processes/child';
 import type {
   Moment,

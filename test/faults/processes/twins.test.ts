@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { testWith } from '../../support/databases';
-import { lockRows, migratedDataSource, shiftBack } from '../../support/lock-table';
+import { testWith } from '../../support/databases/fresh';
+import { lockRows, migratedDataSource, shiftBack } from '../../support/databases/lock-table';
 import { Child } from '../../processes/child';
 import type { TwinMessage, TwinCommand } from '../../processes/fixtures/twin';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite } from 'node:test';
-import { testOnEvery, testWith, type TestDatabase } from '../../support/databases';
-import { ledgerDataSource } from '../../support/run-places';
+import { testOnEvery, testWith, type TestDatabase } from '../../support/databases/fresh';
+import { ledgerDataSource } from '../../support/databases/run-tables';
 import { Child } from '../../processes/child';
 import type { SettlementMessage, SettlementOrders } from '../../processes/fixtures/settlement-app';
 

@@ -6,8 +6,8 @@ import { createInterface } from 'node:readline';
 import { after, before, describe } from 'node:test';
 import { Project } from '../../package/project';
 import { pack } from '../../package/tarball';
-import { testWith, type DatabaseName } from '../../support/databases';
-import { codeBlocksOf, tableOf } from '../../support/page';
+import { codeBlocksOf, tableOf } from '../../support/checks/page';
+import { testWith, type DatabaseName } from '../../support/databases/fresh';
 
 const BLOCKS = codeBlocksOf('README.md');
 const COMMANDS = (BLOCKS.find(({ language }) => language === 'sh')?.text ?? '').trim().split('\n');

@@ -8,8 +8,8 @@ import { verifySchema as verifyMysql } from 'cronlatch/mysql2';
 import { verifySchema as verifyPostgres } from 'cronlatch/pg';
 import { Project } from '../../package/project';
 import { pack } from '../../package/tarball';
-import { testWith } from '../../support/databases';
-import { codeBlocksOf } from '../../support/page';
+import { codeBlocksOf } from '../../support/checks/page';
+import { testWith } from '../../support/databases/fresh';
 
 /** The second block of commands, without their comments. */
 const COMMANDS = (codeBlocksOf('README.md').filter(({ language }) => language === 'sh')[1]?.text ?? '')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { eventually } from '../../support/eventually';
-import type { EnsembleName } from '../../support/own-server';
-import { testOnEnsemble } from '../../support/test-on';
+import { eventually } from '../../support/clocks/eventually';
+import type { EnsembleName } from '../../support/servers/own';
+import { testOnEnsemble } from '../../support/servers/test-on';
 
 const NAMES: readonly EnsembleName[] = ['zookeeper', 'etcd', 'sentinel'];
 

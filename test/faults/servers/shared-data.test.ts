@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ownServer, type OwnServer } from '../../support/own-server';
-import { testOnOwn } from '../../support/test-on';
+import { ownServer, type OwnServer } from '../../support/servers/own';
+import { testOnOwn } from '../../support/servers/test-on';
 
 testOnOwn('postgres', 'servers that start at once share new data in a folder that is missing', async () => {
   const parent = mkdtempSync(join(tmpdir(), 'cronlatch-'));

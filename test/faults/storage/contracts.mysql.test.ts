@@ -1,4 +1,4 @@
-import { testServerContracts, testUniqueContract } from '../../support/contract-tests';
+import { testServerContracts, testUniqueContract } from '../../support/stores/contract-tests';
 
 testServerContracts('mysql', 'the other connections');
 testUniqueContract('mysql');

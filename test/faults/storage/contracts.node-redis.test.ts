@@ -1,4 +1,4 @@
-import { testLockContract } from '../../support/contract-tests';
-import { RedisPlaces } from '../../support/redis-places';
+import { testLockContract } from '../../support/stores/contract-tests';
+import { RedisPlaces } from '../../support/stores/redis-places';
 
 testLockContract('redis', 'redis', new RedisPlaces('redis'), 'through redis');

@@ -1,3 +1,3 @@
-import { testServerContracts } from '../../support/contract-tests';
+import { testServerContracts } from '../../support/stores/contract-tests';
 
 testServerContracts('postgres', 'the other levels');

@@ -1,4 +1,4 @@
-import { testLockContract } from '../../support/contract-tests';
-import { RowLockPlaces } from '../../support/row-lock-places';
+import { testLockContract } from '../../support/stores/contract-tests';
+import { RowLockPlaces } from '../../support/stores/row-lock-places';
 
 testLockContract('mariadb', 'row', new RowLockPlaces('mariadb'));

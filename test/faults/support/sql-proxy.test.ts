@@ -3,13 +3,14 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { currentLock } from 'cronlatch';
 import { inRunTransaction } from 'cronlatch/typeorm';
-import { eventually } from '../../support/eventually';
-import { insertLockRow } from '../../support/lock-table';
-import { testOnServers } from '../../support/server-bench';
-import { targetOf, tcpProxy, throughProxy } from '../../support/tcp-proxy';
-import { JOB, testServerTransactions, type TransactionBench } from '../../support/transaction-bench';
-import { protocolOf, sqlProxy } from '../../support/sql-proxy/sql-proxy';
-import type { StatementKind } from '../../support/sql-proxy/statement-kind';
+import { closing } from '../../support/benches/closing';
+import { eventually } from '../../support/clocks/eventually';
+import { insertLockRow } from '../../support/databases/lock-table';
+import { testOnServers } from '../../support/benches/server';
+import { targetOf, tcpProxy, throughProxy } from '../../support/faults/tcp-proxy';
+import { JOB, testServerTransactions, type TransactionBench } from '../../support/benches/transaction';
+import { protocolOf, sqlProxy } from '../../support/faults/sql-proxy/sql-proxy';
+import type { StatementKind } from '../../support/faults/sql-proxy/statement-kind';
 
 const KINDS = ['insert', 'take-over', 'claim', 'extend', 'complete', 'commit', 'unlock'] as const;
 
@@ -28,22 +29,18 @@ async function runOnce(bench: TransactionBench, period: StatementKind): Promise<
 
 testServerTransactions('the proxy recognises each of the library’s statements', async (server) => {
   const { kind, database, open } = server;
-  const proxy = await sqlProxy(targetOf(database.url), protocolOf(kind));
-  try {
-    const bench = await open({ application: { url: throughProxy(database.url, proxy) } });
-    for (const each of KINDS) {
-      const swallowed = proxy.swallow(each, 'cut');
-      await runOnce(bench, each);
-      await swallowed;
-    }
-    assert.deepEqual(
-      [...proxy.swallowed],
-      KINDS.map((each) => [each, 1]),
-    );
-    assert.deepEqual(await bench.effects(), [1]);
-  } finally {
-    await proxy.close();
+  await using proxy = closing(await sqlProxy(targetOf(database.url), protocolOf(kind)));
+  const bench = await open({ application: { url: throughProxy(database.url, proxy) } });
+  for (const each of KINDS) {
+    const swallowed = proxy.swallow(each, 'cut');
+    await runOnce(bench, each);
+    await swallowed;
   }
+  assert.deepEqual(
+    [...proxy.swallowed],
+    KINDS.map((each) => [each, 1]),
+  );
+  assert.deepEqual(await bench.effects(), [1]);
 });
 
 testServerTransactions('the proxy reads messages in pieces of any size', async (server) => {

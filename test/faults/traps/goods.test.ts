@@ -1,7 +1,7 @@
 /** Items that may be ordered once: the row itself is locked, in the transaction that also writes the order. */
 import assert from 'node:assert/strict';
 import type { DataSource, EntityManager } from 'typeorm';
-import { testOnServers, type ServerBench } from '../../support/server-bench';
+import { testOnServers, type ServerBench } from '../../support/benches/server';
 
 const BUYERS = 8;
 

@@ -4,9 +4,9 @@ import { Redis } from 'ioredis';
 import { currentLock, JobGuard } from 'cronlatch';
 import { systemClock } from 'cronlatch/provider';
 import { RedisLockProvider } from 'cronlatch/redis';
-import { eventually } from '../../support/eventually';
-import { urlOn } from '../../support/running-servers';
-import { testOn } from '../../support/test-on';
+import { eventually } from '../../support/clocks/eventually';
+import { urlOn } from '../../support/servers/running';
+import { testOn } from '../../support/servers/test-on';
 
 export const LEASE_MS = 1500;
 const MINUTE_MS = 60_000;

@@ -1,6 +1,6 @@
 /** Locks in Redis, as they are often written by hand. docs/redis-lock-by-hand.md explains each of them. */
 import assert from 'node:assert/strict';
-import { eventually } from '../../support/eventually';
+import { eventually } from '../../support/clocks/eventually';
 import { Gate, isGranted, LEASE_MS, start, testRedisTrap, type Run, type Session } from './redis-trap';
 
 const TWO_HOLDERS = 'two instances hold the lock';

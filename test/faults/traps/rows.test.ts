@@ -1,7 +1,7 @@
 /** Locks whose row names the holder, as they are often written by hand. */
 import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
-import { eventually } from '../../support/eventually';
+import { eventually } from '../../support/clocks/eventually';
 import { secondIsRefused, testTrap, TWO_HOLDERS, unlessHeld, type Session } from './trap';
 
 const INSERT = `INSERT INTO by_hand VALUES ('goods', ?, ?)`;

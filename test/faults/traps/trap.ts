@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createConnection, type Connection, type RowDataPacket } from 'mysql2/promise';
 import type { LockConfiguration } from 'cronlatch';
 import { systemClock, type LockProvider } from 'cronlatch/provider';
-import { testOnServer, type ServerBench } from '../../support/server-bench';
-import { targetOf, tcpProxy, throughProxy, type TcpProxy } from '../../support/tcp-proxy';
+import { testOnServer, type ServerBench } from '../../support/benches/server';
+import { targetOf, tcpProxy, throughProxy, type TcpProxy } from '../../support/faults/tcp-proxy';
 
 const GOODS: LockConfiguration = { name: 'goods', lockAtMostFor: '2s' };
 const AHEAD_MS = 60_000;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Project } from '../../package/project';
-import { installed } from '../../support/installed';
+import { installed } from '../../support/processes/installed';
 import { diagnosticsOf, refusalsOf } from '../../types/diagnostics';
 import { compile, MODES, sourcesFor, typesProject, type Mode } from '../../types/types-project';
 

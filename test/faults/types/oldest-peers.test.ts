@@ -6,7 +6,7 @@ import { Project } from '../../package/project';
 import { SUBPATHS } from '../../package/subpaths';
 import { pack } from '../../package/tarball';
 import { moduleOf, useName } from '../../package/use';
-import { installed } from '../../support/installed';
+import { installed } from '../../support/processes/installed';
 import { diagnosticsOf } from '../../types/diagnostics';
 
 const FOLDER = 'test/oldest-peers';

@@ -12,7 +12,7 @@ import {
   type KyselyTransaction,
   type PrismaTransaction,
 } from 'cronlatch/adapters';
-import { testDrivers } from '../../support/driver-bench';
+import { testDrivers } from '../../support/benches/driver';
 import { completeRunIn } from 'cronlatch/pg';
 
 const tag = (): unknown => undefined;

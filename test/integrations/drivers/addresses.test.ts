@@ -9,8 +9,9 @@ import pg from 'pg';
 import { parseUrl } from '#cronlatch/storage/sql/database/sql-database';
 import { DataSource } from 'typeorm';
 import { createJobGuard } from 'cronlatch/typeorm';
-import { databaseOn, testOn } from '../../support/databases';
-import { JOB } from '../../support/transaction-bench';
+import { closing } from '../../support/benches/closing';
+import { JOB } from '../../support/benches/transaction';
+import { databaseOn, testOn } from '../../support/databases/fresh';
 
 const QUIET = { pollInterval: false, logger: false } as const;
 
@@ -26,23 +27,17 @@ testOn(
   'mariadb',
   'a run of a guard from mariadb:// can be completed in a transaction of mysql2',
   async () => {
-    const database = await databaseOn('mariadb');
+    await using database = closing(await databaseOn('mariadb'));
     const url = database.url.replace(/^\w+:/, 'mariadb:');
     await mysqlDriver.createTables(url);
-    const guard = await mysqlDriver.createJobGuard(url, QUIET);
-    const connection = await mysql.createConnection(url);
-    try {
-      await guard.run(JOB, async () => {
-        await connection.beginTransaction();
-        await mysqlDriver.completeRunIn(connection);
-        await connection.commit();
-      });
-      assert.equal((await guard.ledger.last(JOB.name))?.state, 'completed');
-    } finally {
-      await connection.end();
-      await guard.close();
-      await database.dispose();
-    }
+    await using guard = closing(await mysqlDriver.createJobGuard(url, QUIET));
+    await using connection = closing(await mysql.createConnection(url));
+    await guard.run(JOB, async () => {
+      await connection.beginTransaction();
+      await mysqlDriver.completeRunIn(connection);
+      await connection.commit();
+    });
+    assert.equal((await guard.ledger.last(JOB.name))?.state, 'completed');
   },
 );
 

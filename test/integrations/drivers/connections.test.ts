@@ -1,9 +1,9 @@
 /** How many connections a guard opens, and that none of them is left. */
 import assert from 'node:assert/strict';
-import { startScript } from '../../support/child-script';
-import { testDriverTransactions } from '../../support/driver-transactions';
-import { eventually } from '../../support/eventually';
-import { Stranger } from '../../support/stranger';
+import { testDriverTransactions } from '../../support/benches/driver-transactions';
+import { eventually } from '../../support/clocks/eventually';
+import { Stranger } from '../../support/databases/stranger';
+import { startScript } from '../../support/processes/child-script';
 import { join } from 'node:path';
 
 const ON = ['mysql', 'postgres'] as const;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { JobConfiguration, JobGuard } from 'cronlatch';
-import { testDrivers, type DriverBench } from '../../support/driver-bench';
+import { closing } from '../../support/benches/closing';
+import { testDrivers, type DriverBench } from '../../support/benches/driver';
 
 const LOCK = { name: 'job', lockAtMostFor: '1m' } as const;
 const DAILY: JobConfiguration = {
@@ -15,12 +16,8 @@ async function withGuard(
   options: object,
   use: (guard: JobGuard) => Promise<void>,
 ): Promise<void> {
-  const guard = await bench.createJobGuard(source, { pollInterval: false, ...options });
-  try {
-    await use(guard);
-  } finally {
-    await guard.close();
-  }
+  await using guard = closing(await bench.createJobGuard(source, { pollInterval: false, ...options }));
+  await use(guard);
 }
 
 async function runsOnce(guard: JobGuard): Promise<void> {

@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { LockStorageError, SchemaMismatchError } from 'cronlatch';
 import { createTables as createOnMysql } from 'cronlatch/mysql2';
 import { createTables as createOnPostgres } from 'cronlatch/pg';
-import { testDrivers } from '../../support/driver-bench';
-import { databaseOn, testOn } from '../../support/databases';
-import { eventually } from '../../support/eventually';
-import { reasonOf } from '../../support/guard-bench';
-import { Stranger } from '../../support/stranger';
+import { testDrivers } from '../../support/benches/driver';
+import { databaseOn, testOn } from '../../support/databases/fresh';
+import { eventually } from '../../support/clocks/eventually';
+import { reasonOf } from '../../support/benches/guard';
+import { Stranger } from '../../support/databases/stranger';
 
 testDrivers('if a table exists that cannot be used, createTables changes nothing', async (bench) => {
   await bench.query('CREATE TABLE shedlock (name VARCHAR(64) NOT NULL PRIMARY KEY)');
@@ -15,7 +15,7 @@ testDrivers('if a table exists that cannot be used, createTables changes nothing
   assert.ok(error instanceof SchemaMismatchError, String(error));
   assert.match(error.message, /'lock_until'/);
   const codes = (await bench.verifySchema()).map(({ code }) => code);
-  assert.equal(codes.filter((code) => code === 'missing-table').length, 3, codes.join(', '));
+  assert.equal(codes.filter((code) => code === 'missing-table').length, 5, codes.join(', '));
   await assert.rejects(async () => await bench.query('SELECT 1 FROM cronlatch_run'));
 });
 

@@ -8,16 +8,17 @@ import {
 } from 'cronlatch';
 import * as mysqlDriver from 'cronlatch/mysql2';
 import * as pgDriver from 'cronlatch/pg';
+import { closing } from '../../support/benches/closing';
 import {
   openPlain,
   testDriverTransactions,
   type DriverTransactions,
   type PlainConnection,
-} from '../../support/driver-transactions';
-import { databaseOn } from '../../support/databases';
-import { reasonOf } from '../../support/guard-bench';
-import { number, WORDS } from '../../support/session-words';
-import { JOB } from '../../support/transaction-bench';
+} from '../../support/benches/driver-transactions';
+import { databaseOn } from '../../support/databases/fresh';
+import { reasonOf } from '../../support/benches/guard';
+import { number, WORDS } from '../../support/databases/session-words';
+import { JOB } from '../../support/benches/transaction';
 
 /** One server for each driver, for cases that do not depend on the server. */
 const ONE_EACH = ['mysql', 'postgres'] as const;
@@ -207,46 +208,41 @@ testDriverTransactions(
   async ({ kind, database, open }) => {
     const bench = await open();
     const { application } = bench;
-    const other = await databaseOn(kind);
-    const elsewhere = await openPlain(kind, other.url);
+    await using other = closing(await databaseOn(kind));
+    await using elsewhere = closing(await openPlain(kind, other.url));
     const refused = async (call: Promise<unknown>, message: RegExp): Promise<void> => {
       const error = await reasonOf(call);
       assert.ok(error instanceof InvalidLockUseError, String(error));
       assert.match(error.message, message);
       assert.ok(!error.message.includes(database.url));
     };
-    try {
-      await refused(application.completeRunIn(null), /^completeRunIn\(\) was called outside the run/);
-      const { own, connection, release } = await application.borrow();
-      await bench.run(async () => {
-        for (const [value, what] of [
-          [null, 'null'],
-          [database.url, 'a string'],
-          [application.pool, kind === 'postgres' ? 'BoundPool' : 'PromisePool'],
-        ] as const)
-          await refused(
-            application.completeRunIn(value),
-            new RegExp(
-              `^completeRunIn\\(\\) cannot use ${what}\\. Pass the connection on which you have begun`,
-            ),
-          );
-        await refused(application.completeRunIn(own), /its transaction has already ended/);
-        const message = new RegExp(`given a transaction in .*:${other.name}\\), but the ledger is in `);
-        await refused(application.completeRunIn(elsewhere.connection), message);
-        await connection.query('START TRANSACTION');
-        await bench.effect(connection);
-        await application.completeRunIn(own, { lines: 3 });
-        await assert.rejects(application.completeRunIn(own), RunAlreadyCompletedError);
-        await connection.query('COMMIT');
-      });
-      release();
-      assert.deepEqual(await bench.effects(), [1]);
-      const { state, result } = await bench.row();
-      assert.deepEqual([state, result], ['completed', '{"lines":3}']);
-    } finally {
-      await elsewhere.close();
-      await other.dispose();
-    }
+    await refused(application.completeRunIn(null), /^completeRunIn\(\) was called outside the run/);
+    const { own, connection, release } = await application.borrow();
+    await bench.run(async () => {
+      for (const [value, what] of [
+        [null, 'null'],
+        [database.url, 'a string'],
+        [application.pool, kind === 'postgres' ? 'BoundPool' : 'PromisePool'],
+      ] as const)
+        await refused(
+          application.completeRunIn(value),
+          new RegExp(
+            `^completeRunIn\\(\\) cannot use ${what}\\. Pass the connection on which you have begun`,
+          ),
+        );
+      await refused(application.completeRunIn(own), /its transaction has already ended/);
+      const message = new RegExp(`given a transaction in .*:${other.name}\\), but the ledger is in `);
+      await refused(application.completeRunIn(elsewhere.connection), message);
+      await connection.query('START TRANSACTION');
+      await bench.effect(connection);
+      await application.completeRunIn(own, { lines: 3 });
+      await assert.rejects(application.completeRunIn(own), RunAlreadyCompletedError);
+      await connection.query('COMMIT');
+    });
+    release();
+    assert.deepEqual(await bench.effects(), [1]);
+    const { state, result } = await bench.row();
+    assert.deepEqual([state, result], ['completed', '{"lines":3}']);
   },
   ONE_EACH,
 );

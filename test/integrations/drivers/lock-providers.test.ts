@@ -6,7 +6,7 @@ import { BetterSqlite3LockProvider } from 'cronlatch/better-sqlite3';
 import { Mysql2LockProvider } from 'cronlatch/mysql2';
 import { PgLockProvider } from 'cronlatch/pg';
 import type { LockProvider } from 'cronlatch/provider';
-import { testDrivers } from '../../support/driver-bench';
+import { testDrivers } from '../../support/benches/driver';
 
 testDrivers(
   'providers from an address and from a pool exclude each other, and keep the pool',

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { ClaimLostError, type JobGuard } from 'cronlatch';
 import * as mysqlDriver from 'cronlatch/mysql2';
 import mysql, { type PoolOptions } from 'mysql2/promise';
-import { databaseOn, testOn } from '../../support/databases';
-import { JOB } from '../../support/transaction-bench';
+import { JOB } from '../../support/benches/transaction';
+import { databaseOn, testOn } from '../../support/databases/fresh';
 
 const OPTIONS: readonly PoolOptions[] = [
   { rowsAsArray: true },

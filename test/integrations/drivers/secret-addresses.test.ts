@@ -11,7 +11,7 @@ import { RedisLockProvider } from 'cronlatch/redis';
 import * as typeormDriver from 'cronlatch/typeorm';
 import { ZooKeeperLockProvider } from 'cronlatch/zookeeper';
 import { DataSource } from 'typeorm';
-import { reasonOf } from '../../support/guard-bench';
+import { reasonOf } from '../../support/benches/guard';
 import { cronlatch } from '../../cli/cronlatch';
 
 /** Pieces of the passwords below. Digits can be mistaken for a port. */
@@ -120,7 +120,11 @@ void test('no error of another store contains the password of an address that wa
     for (const scheme of ['http', 'https'])
       await assertSecret(async () => {
         const provider = new EtcdLockProvider({ endpoints: `${scheme}://${address}` });
-        await provider.lock({ name: 'job', lockAtMostFor: '1m' }).finally(() => provider.close());
+        try {
+          await provider.lock({ name: 'job', lockAtMostFor: '1m' });
+        } finally {
+          await provider.close();
+        }
       }, address);
     await assertSecret(() => new RedisLockProvider(`redis://${address}` as never), address);
     await assertSecret(() => new ZooKeeperLockProvider(`zookeeper://${address}` as never), address);

@@ -16,8 +16,8 @@ import * as mysqlDriver from 'cronlatch/mysql2';
 import * as pgDriver from 'cronlatch/pg';
 import mysql from 'mysql2';
 import pg from 'pg';
-import { testDrivers } from '../../support/driver-bench';
-import { reasonOf } from '../../support/guard-bench';
+import { testDrivers } from '../../support/benches/driver';
+import { reasonOf } from '../../support/benches/guard';
 
 type ErrorClass = abstract new (...values: never[]) => CronlatchError;
 
@@ -151,7 +151,7 @@ void test('a misspelt option or set of tables is rejected before anything is sen
         await refused(
           call(address, { tables }),
           InvalidLockConfigurationError,
-          /^tables is .+: use a list of 'lock', 'ledger', 'jobs' and 'row-lock'\.$/,
+          /^tables is .+: use a list of 'lock', 'ledger', 'jobs', 'operations' and 'row-lock'\.$/,
         );
   }
 });
@@ -212,11 +212,11 @@ void test('a SQLite file that does not exist is not created by a guard, and the 
 });
 
 testDrivers(
-  'a wrong password is a LockStorageError with the address, without user and password',
+  'a wrong password is a LockStorageError with the address and the user, without the password',
   async ({ url, createJobGuard, createTables }) => {
     const wrong = new URL(url);
     [wrong.username, wrong.password] = ['nobody', 'hunter2'];
-    const message = / to (MySQL|MariaDB|PostgreSQL) at [\w.]+:\d+: .*(Access denied|does not exist|password)/;
+    const message = /^Cannot log in to (MySQL|MariaDB|PostgreSQL) at [\w.]+:\d+ as nobody: /;
     await refused(createJobGuard(wrong.href), LockStorageError, message);
     await refused(createTables(wrong.href), LockStorageError, message);
   },

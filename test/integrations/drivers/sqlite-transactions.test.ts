@@ -13,9 +13,9 @@ import {
   type CreateJobGuardOptions,
 } from 'cronlatch/better-sqlite3';
 import * as pgDriver from 'cronlatch/pg';
-import { reasonOf } from '../../support/guard-bench';
-import { turn } from '../../support/lock-bench';
-import { JOB } from '../../support/transaction-bench';
+import { reasonOf } from '../../support/benches/guard';
+import { turn } from '../../support/benches/lock';
+import { JOB } from '../../support/benches/transaction';
 
 interface Bench {
   readonly address: string;

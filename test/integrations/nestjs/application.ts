@@ -6,7 +6,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import type { JobGuard } from 'cronlatch';
 import { CronlatchModule } from 'cronlatch/nestjs';
 import { createCronlatchMigration } from 'cronlatch/typeorm';
-import type { TestDatabase } from '../../support/databases';
+import type { TestDatabase } from '../../support/databases/fresh';
 
 /** The messages to Nest's loggers: the level, the context and the first line. */
 export class RecordingLogger implements LoggerService {
@@ -61,6 +61,7 @@ export function databaseModule({ options }: TestDatabase, more: object = {}) {
       createCronlatchMigration({ tables: ['lock'] }),
       createCronlatchMigration({ tables: ['ledger'] }),
       createCronlatchMigration({ tables: ['jobs'] }),
+      createCronlatchMigration({ tables: ['operations'] }),
     ],
     migrationsRun: true,
     retryAttempts: 1,

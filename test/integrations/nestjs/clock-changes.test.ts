@@ -5,7 +5,7 @@ import { Cron } from '@nestjs/schedule';
 import { currentRun, JobGuard, OncePerDay, SchedulerLock } from 'cronlatch';
 import { InMemoryLockProvider, InMemoryRunStore } from 'cronlatch/memory';
 import { SettableClock } from 'cronlatch/testing';
-import { turn } from '../../support/lock-bench';
+import { turn } from '../../support/benches/lock';
 import { startWith } from './application';
 
 /** The runs: instants for the job that only has a lock, days for the other one. */

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { Injectable } from '@nestjs/common';
 import { Cron, SchedulerRegistry } from '@nestjs/schedule';
 import { OncePerDay, SchedulerLock } from 'cronlatch';
-import { countedParses } from '../../support/counted-parses';
-import { nextEvent } from '../../support/guard-bench';
-import { guardOfRuns } from '../../support/guard-of-runs';
-import { turn } from '../../support/lock-bench';
+import { nextEvent } from '../../support/benches/guard';
+import { guardOfRuns } from '../../support/benches/guard-of-runs';
+import { turn } from '../../support/benches/lock';
+import { countedParses } from '../../support/jobs/counted-parses';
 import { startWith } from './application';
 
 void test('a job of an application is parsed when the application starts, and no tick parses it again', async (t) => {

@@ -4,11 +4,11 @@ import { Controller, Injectable, Post, type Type } from '@nestjs/common';
 import { Cron, Interval, ScheduleModule } from '@nestjs/schedule';
 import { JobGuard, SchedulerLock } from 'cronlatch';
 import { CronlatchModule } from 'cronlatch/nestjs';
-import { foreignDecorator } from '../../support/both-modes';
-import { refusedConnection } from '../../support/faulty-accessor';
-import { guardBench, nextEvent, reasonOf, type GuardBench } from '../../support/guard-bench';
-import { testWith } from '../../support/databases';
-import { turn } from '../../support/lock-bench';
+import { foreignDecorator } from '../../support/jobs/both-modes';
+import { refusedConnection } from '../../support/faults/accessor';
+import { guardBench, nextEvent, reasonOf, type GuardBench } from '../../support/benches/guard';
+import { testWith } from '../../support/databases/fresh';
+import { turn } from '../../support/benches/lock';
 import { application, databaseModule, RecordingLogger, startWith } from './application';
 
 const NO_BANK = new Error('no bank today');

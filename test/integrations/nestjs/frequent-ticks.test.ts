@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Injectable } from '@nestjs/common';
 import { Cron, CronExpression, Interval } from '@nestjs/schedule';
 import { SchedulerLock } from 'cronlatch';
-import { guardBench } from '../../support/guard-bench';
+import { guardBench } from '../../support/benches/guard';
 import { startWith } from './application';
 
 @Injectable()

@@ -5,8 +5,8 @@ import { Cron, SchedulerRegistry } from '@nestjs/schedule';
 import type { TestingModule } from '@nestjs/testing';
 import { SchedulerLock, type CronlatchEvents, type JobGuard } from 'cronlatch';
 import { CronJob, CronTime } from 'cron';
-import { guardBench, nextEvent } from '../../support/guard-bench';
-import { turn } from '../../support/lock-bench';
+import { guardBench, nextEvent } from '../../support/benches/guard';
+import { turn } from '../../support/benches/lock';
 import { RecordingLogger, startWith } from './application';
 
 @Injectable()

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, mock, test } from 'node:test';
 import { CronTime } from 'cron';
 import { lastScheduledTime } from '#cronlatch/integrations/nestjs/scheduled-times';
 import fc from 'fast-check';
-import { sampleSize } from '../../support/sample-size';
+import { sampleSize } from '../../support/checks/sample-size';
 
 const ZONES = [
   ...['UTC', 'Europe/Paris', 'America/New_York', 'America/St_Johns', 'Asia/Kathmandu', 'Africa/Cairo'],

@@ -4,9 +4,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
 import { currentRun, OncePerDay, SchedulerLock } from 'cronlatch';
 import { systemClock } from 'cronlatch/provider';
-import { guardOfRuns } from '../../support/guard-of-runs';
-import { turn } from '../../support/lock-bench';
-import { Messages } from '../../support/messages';
+import { guardOfRuns } from '../../support/benches/guard-of-runs';
+import { turn } from '../../support/benches/lock';
+import { Messages } from '../../support/jobs/messages';
 import { startWith } from './application';
 import { InMemoryRunStore } from 'cronlatch/memory';
 

@@ -4,8 +4,9 @@ import { Injectable } from '@nestjs/common';
 import { Cron, ScheduleModule } from '@nestjs/schedule';
 import { OncePerDay, SchedulerLock } from 'cronlatch';
 import { CronlatchModule } from 'cronlatch/nestjs';
-import { mysqlDatabase, sqliteDatabase, testOn } from '../../support/databases';
-import { turn } from '../../support/lock-bench';
+import { closing } from '../../support/benches/closing';
+import { turn } from '../../support/benches/lock';
+import { mysqlDatabase, sqliteDatabase, testOn } from '../../support/databases/fresh';
 import { application, databaseModule } from './application';
 
 @Injectable()
@@ -44,7 +45,7 @@ function newSince(before: Remains): Remains {
 const NOTHING: Remains = { resources: [], listeners: 0 };
 
 void test('a hundred applications that were opened and closed leave nothing behind in their process', async () => {
-  const database = sqliteDatabase();
+  await using database = closing(sqliteDatabase());
   const once = async (): Promise<void> => {
     const app = await application({
       imports: [databaseModule(database), ScheduleModule.forRoot(), CronlatchModule.forRoot()],
@@ -55,19 +56,15 @@ void test('a hundred applications that were opened and closed leave nothing behi
     await app.get(Jobs).closeDay();
     await app.close();
   };
-  try {
-    // Modules that are loaded once stay. A finished mkdir of TypeORM counts until its memory is freed.
-    await once();
-    const before = remains();
-    for (let i = 0; i < 100; i += 1) await once();
-    // Closed resources may disappear a moment later.
-    const givenUpAtMs = performance.now() + 30_000;
-    const isBusy = (): boolean => newSince(before).resources.length > 0;
-    while (isBusy() && performance.now() < givenUpAtMs) await turn();
-    assert.deepEqual(newSince(before), NOTHING);
-  } finally {
-    await database.dispose();
-  }
+  // Modules that are loaded once stay. A finished mkdir of TypeORM counts until its memory is freed.
+  await once();
+  const before = remains();
+  for (let i = 0; i < 100; i += 1) await once();
+  // Closed resources may disappear a moment later.
+  const givenUpAtMs = performance.now() + 30_000;
+  const isBusy = (): boolean => newSince(before).resources.length > 0;
+  while (isBusy() && performance.now() < givenUpAtMs) await turn();
+  assert.deepEqual(newSince(before), NOTHING);
 });
 
 testOn('mysql', 'the connections of the guard are closed when the application closes', async (t) => {

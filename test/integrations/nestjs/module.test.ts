@@ -1,3 +1,4 @@
+// More of this subject: docs/nestjs, package/uses/nestjs.ts
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Inject, Injectable, Module } from '@nestjs/common';
@@ -19,10 +20,10 @@ import {
   type CronlatchOptionsFactory,
 } from 'cronlatch/nestjs';
 import { DataSource } from 'typeorm';
-import { testWith } from '../../support/databases';
-import { guardBench, reasonOf } from '../../support/guard-bench';
-import { refused } from '../../support/refused';
-import { lockRows } from '../../support/lock-table';
+import { testWith } from '../../support/databases/fresh';
+import { guardBench, reasonOf } from '../../support/benches/guard';
+import { refused } from '../../support/checks/refused';
+import { lockRows } from '../../support/databases/lock-table';
 import { application, databaseModule, RecordingLogger } from './application';
 
 @Injectable()

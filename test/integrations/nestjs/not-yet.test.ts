@@ -4,9 +4,9 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { Cron, ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { OncePerDay, SchedulerLock } from 'cronlatch';
 import { CronlatchModule } from 'cronlatch/nestjs';
-import { nextEvent, reasonOf } from '../../support/guard-bench';
-import { guardOfRuns, type GuardOfRuns } from '../../support/guard-of-runs';
-import { turn } from '../../support/lock-bench';
+import { nextEvent, reasonOf } from '../../support/benches/guard';
+import { guardOfRuns, type GuardOfRuns } from '../../support/benches/guard-of-runs';
+import { turn } from '../../support/benches/lock';
 import { application, startWith } from './application';
 
 const NO_BANK = new Error('no bank today');

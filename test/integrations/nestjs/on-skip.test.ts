@@ -3,9 +3,9 @@ import { afterEach, beforeEach, mock, test } from 'node:test';
 import { Inject, Injectable, type Type } from '@nestjs/common';
 import { Cron, Interval } from '@nestjs/schedule';
 import { JobSkippedError, SchedulerLock } from 'cronlatch';
-import { foreignDecorator } from '../../support/both-modes';
-import { guardBench } from '../../support/guard-bench';
-import { turn } from '../../support/lock-bench';
+import { guardBench } from '../../support/benches/guard';
+import { turn } from '../../support/benches/lock';
+import { foreignDecorator } from '../../support/jobs/both-modes';
 import { RecordingLogger, startWith } from './application';
 
 const JOB = { name: 'export-orders', lockAtMostFor: '1h', onSkip: 'throw' } as const;

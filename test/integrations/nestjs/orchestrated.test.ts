@@ -4,9 +4,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Cron, SchedulerRegistry } from '@nestjs/schedule';
 import { currentRun, OncePerDay, SchedulerLock } from 'cronlatch';
 import { CronJob } from 'cron';
-import { guardBench } from '../../support/guard-bench';
-import { guardOfRuns } from '../../support/guard-of-runs';
-import { turn } from '../../support/lock-bench';
+import { guardBench } from '../../support/benches/guard';
+import { guardOfRuns } from '../../support/benches/guard-of-runs';
+import { turn } from '../../support/benches/lock';
 import { RecordingLogger, startWith } from './application';
 
 const NOT_CLOSED = new Error('the day could not be closed');

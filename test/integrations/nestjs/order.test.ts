@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Cron, Interval, Timeout } from '@nestjs/schedule';
 import { LockAssert, SchedulerLock, type CronlatchEvents } from 'cronlatch';
-import { guardBench, nextEvent } from '../../support/guard-bench';
+import { guardBench, nextEvent } from '../../support/benches/guard';
 import { startWith } from './application';
 
 /** The work of each method while its lock was held. */

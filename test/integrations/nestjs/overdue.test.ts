@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { Inject, Injectable } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
 import { currentRun, OncePerDay, SchedulerLock } from 'cronlatch';
-import { guardOfRuns } from '../../support/guard-of-runs';
-import { reasonOf } from '../../support/guard-bench';
+import { guardOfRuns } from '../../support/benches/guard-of-runs';
+import { reasonOf } from '../../support/benches/guard';
 import { startWith } from './application';
 
 const NO_BANK = new Error('no bank today');

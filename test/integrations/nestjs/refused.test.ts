@@ -5,8 +5,8 @@ import { REQUEST } from '@nestjs/core';
 import { Cron, Interval, ScheduleModule } from '@nestjs/schedule';
 import { InvalidLockConfigurationError, InvalidLockUseError, OncePerDay, SchedulerLock } from 'cronlatch';
 import { CronlatchModule } from 'cronlatch/nestjs';
-import { guardBench, reasonOf } from '../../support/guard-bench';
-import { guardOfRuns } from '../../support/guard-of-runs';
+import { guardBench, reasonOf } from '../../support/benches/guard';
+import { guardOfRuns } from '../../support/benches/guard-of-runs';
 import { application, cronJobs, RecordingLogger, startWith } from './application';
 
 @Injectable()

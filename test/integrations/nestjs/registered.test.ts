@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Injectable } from '@nestjs/common';
 import { Cron, Interval, SchedulerRegistry } from '@nestjs/schedule';
 import { OncePerDay, SchedulerLock } from 'cronlatch';
-import { guardOfRuns } from '../../support/guard-of-runs';
+import { guardOfRuns } from '../../support/benches/guard-of-runs';
 import { startWith } from './application';
 
 @Injectable()

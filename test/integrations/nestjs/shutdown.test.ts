@@ -4,9 +4,10 @@ import { Injectable } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
 import { SchedulerLock } from 'cronlatch';
 import { Child } from '../../processes/child';
-import { testWith, type DatabaseName } from '../../support/databases';
-import { lockRows, migratedDataSource } from '../../support/lock-table';
-import { guardBench, nextEvent } from '../../support/guard-bench';
+import { closing } from '../../support/benches/closing';
+import { testWith, type DatabaseName } from '../../support/databases/fresh';
+import { lockRows, migratedDataSource } from '../../support/databases/lock-table';
+import { guardBench, nextEvent } from '../../support/benches/guard';
 import { onSigterm, startWith } from './application';
 import type { AppMessage } from './shutdown/app';
 
@@ -24,28 +25,25 @@ for (const name of ON) {
     name,
     'after SIGTERM during a job of a Nest application, its last repository call succeeds, its lock is free, and the process ends by the signal (F-13)',
     async (database) => {
-      const dataSource = await migratedDataSource(database);
+      await using dataSource = closing(await migratedDataSource(database));
       await dataSource.query('CREATE TABLE invoices (id INT PRIMARY KEY)');
       const { environment } = database;
-      const app = new Child<AppMessage>('../../integrations/nestjs/shutdown/app.js', { environment });
-      try {
-        await app.received('enter');
-        const ended = app.endedWithin(25_000);
-        app.kill('SIGTERM');
-        await app.received('closing');
-        // Soon after its guard has begun to close, ticks start nothing any more.
-        await app.received('aborted');
-        assert.equal((await lockRows(dataSource))[0]?.held, true, 'the lock is held while its job runs');
-        app.send({ word: 'finish' });
-        await app.received('leave');
-        assert.deepEqual(await ended, [null, 'SIGTERM']);
-        assert.equal((await lockRows(dataSource))[0]?.held, false, 'lock_until is at most now');
-        assert.equal((await dataSource.query<unknown[]>('SELECT id FROM invoices')).length, 1);
-        assert.equal(app.messages.filter(({ event }) => event === 'enter').length, 1);
-      } finally {
-        await app.end();
-        await dataSource.destroy();
-      }
+      await using app = closing(
+        new Child<AppMessage>('../../integrations/nestjs/shutdown/app.js', { environment }),
+      );
+      await app.received('enter');
+      const ended = app.endedWithin(25_000);
+      app.kill('SIGTERM');
+      await app.received('closing');
+      // Soon after its guard has begun to close, ticks start nothing any more.
+      await app.received('aborted');
+      assert.equal((await lockRows(dataSource))[0]?.held, true, 'the lock is held while its job runs');
+      app.send({ word: 'finish' });
+      await app.received('leave');
+      assert.deepEqual(await ended, [null, 'SIGTERM']);
+      assert.equal((await lockRows(dataSource))[0]?.held, false, 'lock_until is at most now');
+      assert.equal((await dataSource.query<unknown[]>('SELECT id FROM invoices')).length, 1);
+      assert.equal(app.messages.filter(({ event }) => event === 'enter').length, 1);
     },
   );
 }

@@ -6,8 +6,8 @@ import { currentRun, JobGuard, OncePerDay, SchedulerLock, type CurrentRun } from
 import type { Clock } from 'cronlatch/provider';
 import { InMemoryLockProvider, InMemoryRunStore } from 'cronlatch/memory';
 import { SettableClock } from 'cronlatch/testing';
-import { sampleSize } from '../../support/sample-size';
-import { turn } from '../../support/lock-bench';
+import { sampleSize } from '../../support/checks/sample-size';
+import { turn } from '../../support/benches/lock';
 import { startWith } from './application';
 
 /** Midnight in Paris: 21 November begins. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { configureJobGuard, InvalidLockUseError, NotConfiguredError, SchedulerLock } from 'cronlatch';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
-import { guardBench, type GuardBench } from '../../support/guard-bench';
+import { guardBench, type GuardBench } from '../../support/benches/guard';
 
 class Jobs {
   @Scheduled('0 3 * * *')

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { SchedulerLock } from 'cronlatch';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
 import { getTasks } from 'node-cron';
-import { guardBench, nextEvent } from '../../support/guard-bench';
+import { guardBench, nextEvent } from '../../support/benches/guard';
 
 class Jobs {
   @Scheduled('0 3 * * *')

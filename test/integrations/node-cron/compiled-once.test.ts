@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { OncePerDay, SchedulerLock } from 'cronlatch';
 import { Scheduled, scheduleJobs, scheduleLocked } from 'cronlatch/node-cron';
 import type { ScheduledTask } from 'node-cron';
-import { countedParses } from '../../support/counted-parses';
-import { guardOfRuns, type GuardOfRuns } from '../../support/guard-of-runs';
+import { guardOfRuns, type GuardOfRuns } from '../../support/benches/guard-of-runs';
+import { countedParses } from '../../support/jobs/counted-parses';
 
 type Parses = ReturnType<typeof countedParses>;
 

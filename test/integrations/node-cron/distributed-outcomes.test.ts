@@ -4,10 +4,15 @@ import { SchemaMismatchError, type CronlatchEvents } from 'cronlatch';
 import type { EventName } from 'cronlatch/provider';
 import { LedgerRunCoordinator, scheduleDistributed } from 'cronlatch/node-cron';
 import { createTask, setLogger, setRunCoordinator, type TaskContext } from 'node-cron';
-import { SLOT } from '../../support/coordinators';
-import { signal } from '../../support/executor-bench';
-import { ledgerPlace, memoryStores, type Instance, type LedgerPlace } from '../../support/ledger-place';
-import { turn } from '../../support/lock-bench';
+import { signal } from '../../support/benches/executor';
+import { turn } from '../../support/benches/lock';
+import { SLOT } from '../../support/jobs/coordinators';
+import {
+  ledgerPlace,
+  memoryStores,
+  type Instance,
+  type LedgerPlace,
+} from '../../support/stores/ledger-place';
 
 const NAME = 'settle';
 const MINUTELY = '* * * * *';

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createJobGuard } from 'cronlatch/typeorm';
-import { startScript, type ChildScript } from '../../support/child-script';
-import { testWith } from '../../support/databases';
-import { ledgerDataSource } from '../../support/run-places';
+import { testWith } from '../../support/databases/fresh';
+import { ledgerDataSource } from '../../support/databases/run-tables';
+import { startScript, type ChildScript } from '../../support/processes/child-script';
 
 const INSTANCE = join(__dirname, 'fixtures/distributed-instance.js');
 const TICKS = 5;

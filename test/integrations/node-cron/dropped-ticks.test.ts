@@ -5,8 +5,8 @@ import { systemClock } from 'cronlatch/provider';
 import { InMemoryRunStore } from 'cronlatch/memory';
 import { Scheduled, scheduleDistributed, scheduleJobs, scheduleLocked } from 'cronlatch/node-cron';
 import { setLogger } from 'node-cron';
-import { guardOfRuns, type GuardOfRuns } from '../../support/guard-of-runs';
-import { turn } from '../../support/lock-bench';
+import { guardOfRuns, type GuardOfRuns } from '../../support/benches/guard-of-runs';
+import { turn } from '../../support/benches/lock';
 
 /** The guard and its store use the time that the test sets. */
 const clock = { ...systemClock, monotonicMs: () => Date.now() };

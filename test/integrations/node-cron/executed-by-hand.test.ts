@@ -3,9 +3,9 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { SchedulerLock, type CronlatchEvents } from 'cronlatch';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
 import { setLogger, type ScheduledTask } from 'node-cron';
-import { foreignDecorator } from '../../support/both-modes';
-import { refusedConnection } from '../../support/faulty-accessor';
-import { guardBench, nextEvent, reasonOf, type GuardBench } from '../../support/guard-bench';
+import { guardBench, nextEvent, reasonOf, type GuardBench } from '../../support/benches/guard';
+import { refusedConnection } from '../../support/faults/accessor';
+import { foreignDecorator } from '../../support/jobs/both-modes';
 
 const complaints: unknown[] = [];
 setLogger({

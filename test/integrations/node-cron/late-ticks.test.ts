@@ -3,8 +3,8 @@ import { afterEach, beforeEach, mock, test } from 'node:test';
 import { SchedulerLock, type JobGuard } from 'cronlatch';
 import { Scheduled, scheduleJobs, scheduleLocked } from 'cronlatch/node-cron';
 import { setLogger } from 'node-cron';
-import { guardBench, nextEvent } from '../../support/guard-bench';
-import { JOB } from '../../support/lock-bench';
+import { guardBench, nextEvent } from '../../support/benches/guard';
+import { JOB } from '../../support/benches/lock';
 
 class Patient {
   @Scheduled('0 3 * * *', { timeZone: 'UTC', missedExecutionTolerance: 600_000 })

@@ -4,10 +4,10 @@ import { currentRun, OncePerDay, SchedulerLock, type JobGuard } from 'cronlatch'
 import { systemClock } from 'cronlatch/provider';
 import { InMemoryRunStore } from 'cronlatch/memory';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
-import { foreignDecorator } from '../../support/both-modes';
-import { guardOfRuns } from '../../support/guard-of-runs';
-import { turn } from '../../support/lock-bench';
-import { Messages } from '../../support/messages';
+import { guardOfRuns } from '../../support/benches/guard-of-runs';
+import { turn } from '../../support/benches/lock';
+import { foreignDecorator } from '../../support/jobs/both-modes';
+import { Messages } from '../../support/jobs/messages';
 
 /** The guard and its store use the time that the test sets. */
 const clock = { ...systemClock, monotonicMs: () => Date.now() };

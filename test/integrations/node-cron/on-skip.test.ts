@@ -3,8 +3,8 @@ import { afterEach, beforeEach, mock, test } from 'node:test';
 import { JobSkippedError, SchedulerLock } from 'cronlatch';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
 import { setLogger } from 'node-cron';
-import { guardBench } from '../../support/guard-bench';
-import { turn } from '../../support/lock-bench';
+import { guardBench } from '../../support/benches/guard';
+import { turn } from '../../support/benches/lock';
 
 class Jobs {
   @Scheduled('0 3 * * *', { timeZone: 'UTC' })

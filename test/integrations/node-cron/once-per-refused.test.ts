@@ -3,8 +3,8 @@ import { afterEach, test } from 'node:test';
 import { OncePerDay, SchedulerLock, type GuardConfiguration } from 'cronlatch';
 import { Scheduled, scheduleJobs, scheduleLocked } from 'cronlatch/node-cron';
 import { getTasks } from 'node-cron';
-import { guardBench } from '../../support/guard-bench';
-import { DAILY, guardOfRuns } from '../../support/guard-of-runs';
+import { guardBench } from '../../support/benches/guard';
+import { DAILY, guardOfRuns } from '../../support/benches/guard-of-runs';
 
 const AT_THREE = '0 3 * * *';
 const UTC = { timeZone: 'UTC' };

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { currentRun, OncePerDay, SchedulerLock } from 'cronlatch';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
-import { guardOfRuns, type GuardOfRuns } from '../../support/guard-of-runs';
-import { refused } from '../../support/refused';
+import { guardOfRuns, type GuardOfRuns } from '../../support/benches/guard-of-runs';
+import { refused } from '../../support/checks/refused';
 
 const AT_THREE = '0 3 * * *';
 const TOKYO = { timeZone: 'Asia/Tokyo' };

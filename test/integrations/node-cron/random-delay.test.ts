@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import { SchedulerLock } from 'cronlatch';
 import { Scheduled, scheduleJobs, scheduleLocked } from 'cronlatch/node-cron';
-import { guardBench, nextEvent, type GuardBench } from '../../support/guard-bench';
-import { JOB, turn } from '../../support/lock-bench';
+import { guardBench, nextEvent, type GuardBench } from '../../support/benches/guard';
+import { JOB, turn } from '../../support/benches/lock';
 
 const MINUTE = 60_000;
 

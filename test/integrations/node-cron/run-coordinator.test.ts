@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import { NotConfiguredError } from 'cronlatch';
 import { LedgerRunCoordinator } from 'cronlatch/node-cron';
 import { integrationOf } from '#cronlatch/guard/integration';
-import { elector, KEY, LEASE_MS, SLOT } from '../../support/coordinators';
-import { guardBench, reasonOf } from '../../support/guard-bench';
-import { memoryStores, ledgerPlace } from '../../support/ledger-place';
-import { dayJob } from '../../support/once-per-job';
-import { testLedger } from '../../support/test-ledger';
+import { guardBench, reasonOf } from '../../support/benches/guard';
+import { elector, KEY, LEASE_MS, SLOT } from '../../support/jobs/coordinators';
+import { dayJob } from '../../support/jobs/day-job';
+import { memoryStores, ledgerPlace } from '../../support/stores/ledger-place';
+import { testLedger } from '../../support/stores/ledger-tests';
 
 testLedger('of eight instances that claim a tick at the same time, one is elected', async (place) => {
   const electors = Array.from({ length: 8 }, () => elector(place));

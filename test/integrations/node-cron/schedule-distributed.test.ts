@@ -3,9 +3,9 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { configureJobGuard } from 'cronlatch';
 import { scheduleDistributed, scheduleLocked, type ScheduleDistributedOptions } from 'cronlatch/node-cron';
 import { getTasks } from 'node-cron';
-import { SLOT } from '../../support/coordinators';
-import { ledgerPlace, memoryStores, type Instance } from '../../support/ledger-place';
-import { dayJob } from '../../support/once-per-job';
+import { SLOT } from '../../support/jobs/coordinators';
+import { dayJob } from '../../support/jobs/day-job';
+import { ledgerPlace, memoryStores, type Instance } from '../../support/stores/ledger-place';
 
 let here: Instance;
 let close: () => Promise<void>;

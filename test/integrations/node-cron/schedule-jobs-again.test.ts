@@ -3,7 +3,7 @@ import { afterEach, test } from 'node:test';
 import { SchedulerLock, type JobGuard } from 'cronlatch';
 import { Scheduled, scheduleJobs, scheduleLocked } from 'cronlatch/node-cron';
 import { getTasks } from 'node-cron';
-import { guardBench } from '../../support/guard-bench';
+import { guardBench } from '../../support/benches/guard';
 
 const SHARED = { name: 'shared', lockAtMostFor: '1m', shared: true };
 

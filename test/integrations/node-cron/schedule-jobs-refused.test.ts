@@ -3,7 +3,7 @@ import { afterEach, test } from 'node:test';
 import { SchedulerLock } from 'cronlatch';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
 import { getTasks } from 'node-cron';
-import { guardBench } from '../../support/guard-bench';
+import { guardBench } from '../../support/benches/guard';
 
 class Good {
   @Scheduled('0 3 * * *')

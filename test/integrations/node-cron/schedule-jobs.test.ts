@@ -3,7 +3,7 @@ import { afterEach, test } from 'node:test';
 import { configureJobGuard, SchedulerLock, type JobGuard } from 'cronlatch';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
 import type { ScheduledTask } from 'node-cron';
-import { guardBench, nextEvent } from '../../support/guard-bench';
+import { guardBench, nextEvent } from '../../support/benches/guard';
 
 const KEY = Symbol('weekly');
 

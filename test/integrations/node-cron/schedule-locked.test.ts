@@ -3,9 +3,9 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { configureJobGuard, type LockConfiguration } from 'cronlatch';
 import { scheduleLocked } from 'cronlatch/node-cron';
 import { getTasks } from 'node-cron';
-import { refusedConnection } from '../../support/faulty-accessor';
-import { guardBench, nextEvent, type GuardBench } from '../../support/guard-bench';
-import { JOB } from '../../support/lock-bench';
+import { guardBench, nextEvent, type GuardBench } from '../../support/benches/guard';
+import { JOB } from '../../support/benches/lock';
+import { refusedConnection } from '../../support/faults/accessor';
 
 let bench: GuardBench;
 beforeEach(() => void (bench = guardBench()));

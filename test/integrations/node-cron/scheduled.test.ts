@@ -1,3 +1,4 @@
+// More of this subject: faults/integrations/node-cron, bench/torture.test.ts, docs/node-cron.test.ts, docs/node-cron-code.test.ts
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SchedulerLock } from 'cronlatch';

@@ -5,9 +5,9 @@ import { Scheduled, scheduleDistributed, scheduleJobs, scheduleLocked } from 'cr
 import { createTask, getTasks } from 'node-cron';
 import { integrationOf } from '#cronlatch/guard/integration';
 import { warnOfSkippedDates } from '#cronlatch/integrations/node-cron/skipped-dates';
-import { guardBench } from '../../support/guard-bench';
-import { ledgerPlace, memoryStores } from '../../support/ledger-place';
-import { JOB } from '../../support/lock-bench';
+import { guardBench } from '../../support/benches/guard';
+import { JOB } from '../../support/benches/lock';
+import { ledgerPlace, memoryStores } from '../../support/stores/ledger-place';
 
 const NOW = '2026-11-20T03:00:00Z';
 

@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import { SchedulerLock, type CronlatchEvents } from 'cronlatch';
 import { Scheduled, scheduleJobs, scheduleLocked } from 'cronlatch/node-cron';
 import { setLogger } from 'node-cron';
-import { refusedConnection } from '../../support/faulty-accessor';
-import { guardBench, nextEvent } from '../../support/guard-bench';
+import { guardBench, nextEvent } from '../../support/benches/guard';
+import { refusedConnection } from '../../support/faults/accessor';
 
 /** The errors that node-cron itself reports, without ticks that it missed on a busy machine. */
 const complaints: unknown[] = [];

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { ClaimLostError, RunAlreadyCompletedError } from 'cronlatch';
 import { completeRunIn } from 'cronlatch/typeorm';
-import { reasonOf } from '../../support/guard-bench';
-import { testTransactions } from '../../support/transaction-bench';
+import { reasonOf } from '../../support/benches/guard';
+import { testTransactions } from '../../support/benches/transaction';
 
 testTransactions('a run is completed in the transaction that the job commits', async (bench) => {
   await bench.run(() =>

@@ -4,9 +4,9 @@ import { DataSource } from 'typeorm';
 import { LockStorageError, SchemaMismatchError, type LockConfiguration } from 'cronlatch';
 import { createJobGuard } from 'cronlatch/typeorm';
 import { InMemoryLockProvider } from 'cronlatch/memory';
-import { mysqlDatabase, testOn, testOnEvery } from '../../support/databases';
-import { migratedDataSource } from '../../support/lock-table';
-import { targetOf, tcpProxy, throughProxy } from '../../support/tcp-proxy';
+import { mysqlDatabase, testOn, testOnEvery } from '../../support/databases/fresh';
+import { migratedDataSource } from '../../support/databases/lock-table';
+import { targetOf, tcpProxy, throughProxy } from '../../support/faults/tcp-proxy';
 
 const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
 

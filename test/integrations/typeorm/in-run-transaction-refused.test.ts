@@ -5,8 +5,9 @@ import { InMemoryLockProvider, InMemoryRunStore } from 'cronlatch/memory';
 import { completeRunIn, inRunTransaction } from 'cronlatch/typeorm';
 import { RunContext, runAs } from '#cronlatch/ledger/tick/run-context';
 import { DataSource, type EntityManager } from 'typeorm';
-import { databaseOn } from '../../support/databases';
-import { JOB, testServerTransactions, testTransactions } from '../../support/transaction-bench';
+import { closing } from '../../support/benches/closing';
+import { JOB, testServerTransactions, testTransactions } from '../../support/benches/transaction';
+import { databaseOn } from '../../support/databases/fresh';
 
 /** The manager of a transaction that never sends anything. */
 function managerOn(dataSource: DataSource): EntityManager {
@@ -85,20 +86,15 @@ testServerTransactions(
   'a transaction in another database of the same server is rejected as well',
   async ({ kind, open }) => {
     const bench = await open();
-    const other = await databaseOn(kind);
-    const dataSource = await new DataSource(other.options).initialize();
-    try {
-      await bench.run(async () => {
-        await refused(
-          dataSource.transaction((manager) => completeRunIn(manager)),
-          new RegExp(`given a transaction in .*:${other.name}\\), but the ledger is in `),
-        );
-        await inRunTransaction((manager) => bench.effect(manager));
-      });
-      assert.equal((await bench.row()).state, 'completed');
-    } finally {
-      await dataSource.destroy();
-      await other.dispose();
-    }
+    await using other = closing(await databaseOn(kind));
+    await using dataSource = closing(await new DataSource(other.options).initialize());
+    await bench.run(async () => {
+      await refused(
+        dataSource.transaction((manager) => completeRunIn(manager)),
+        new RegExp(`given a transaction in .*:${other.name}\\), but the ledger is in `),
+      );
+      await inRunTransaction((manager) => bench.effect(manager));
+    });
+    assert.equal((await bench.row()).state, 'completed');
   },
 );

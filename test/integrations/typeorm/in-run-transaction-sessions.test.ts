@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { inRunTransaction } from 'cronlatch/typeorm';
-import { makeEffect } from '../../support/effects';
-import { MYSQL, number, WORDS } from '../../support/session-words';
-import { statementLog } from '../../support/statement-log';
-import { JOB, testServerTransactions, testTransactions } from '../../support/transaction-bench';
+import { closing } from '../../support/benches/closing';
+import { JOB, testServerTransactions, testTransactions } from '../../support/benches/transaction';
+import { makeEffect } from '../../support/databases/effects';
+import { MYSQL, number, WORDS } from '../../support/databases/session-words';
+import { statementLog } from '../../support/databases/statement-log';
 
 const ONE_CONNECTION = { poolSize: 1 };
 
@@ -108,27 +109,23 @@ testTransactions(
 testServerTransactions(
   'a transactional run costs six statements around its work',
   async ({ kind, database, open }) => {
-    const log = await statementLog(kind, database);
-    try {
-      const bench = await open({ application: { url: log.url } });
-      const handler = (): Promise<void> => inRunTransaction((manager) => bench.effect(manager));
-      const next = (periodKey: string): Promise<unknown> =>
-        bench.run(handler, { oncePer: { ...JOB.oncePer, period: () => periodKey } });
-      await next('yesterday');
-      log.statements();
-      await next('today');
-      const verbs = log.statements().map((text) => text.trim().replace(/\s.*/s, ''));
-      const ofTransaction = verbs.slice(verbs.indexOf('START'), -1);
-      const idleLimit = kind === 'postgres' ? [] : ['SET'];
-      const probe = kind === 'postgres' ? 'SELECT' : 'DO';
-      assert.deepEqual(ofTransaction, ['START', 'SET', 'INSERT', probe, 'UPDATE', 'COMMIT', ...idleLimit]);
-      // The peek, the lock, the claim, and the release.
-      assert.deepEqual(
-        [...verbs.slice(0, verbs.indexOf('START')), verbs.at(-1)],
-        ['SELECT', 'UPDATE', 'INSERT', 'UPDATE'],
-      );
-    } finally {
-      await log.close();
-    }
+    await using log = closing(await statementLog(kind, database));
+    const bench = await open({ application: { url: log.url } });
+    const handler = (): Promise<void> => inRunTransaction((manager) => bench.effect(manager));
+    const next = (periodKey: string): Promise<unknown> =>
+      bench.run(handler, { oncePer: { ...JOB.oncePer, period: () => periodKey } });
+    await next('yesterday');
+    log.statements();
+    await next('today');
+    const verbs = log.statements().map((text) => text.trim().replace(/\s.*/s, ''));
+    const ofTransaction = verbs.slice(verbs.indexOf('START'), -1);
+    const idleLimit = kind === 'postgres' ? [] : ['SET'];
+    const probe = kind === 'postgres' ? 'SELECT' : 'DO';
+    assert.deepEqual(ofTransaction, ['START', 'SET', 'INSERT', probe, 'UPDATE', 'COMMIT', ...idleLimit]);
+    // The peek, the lock, the claim, and the release.
+    assert.deepEqual(
+      [...verbs.slice(0, verbs.indexOf('START')), verbs.at(-1)],
+      ['SELECT', 'UPDATE', 'INSERT', 'UPDATE'],
+    );
   },
 );

@@ -4,11 +4,11 @@ import { test } from 'node:test';
 import { InvalidLockUseError } from 'cronlatch';
 import { completeRunIn, createJobGuard, inRunTransaction } from 'cronlatch/typeorm';
 import { DataSource } from 'typeorm';
-import { createEffectTable, effectsIn, makeEffect } from '../../support/effects';
-import { reasonOf } from '../../support/guard-bench';
-import { turn } from '../../support/lock-bench';
-import { ledgerDataSource } from '../../support/run-places';
-import { JOB, testTransactions } from '../../support/transaction-bench';
+import { reasonOf } from '../../support/benches/guard';
+import { turn } from '../../support/benches/lock';
+import { JOB, testTransactions } from '../../support/benches/transaction';
+import { createEffectTable, effectsIn, makeEffect } from '../../support/databases/effects';
+import { ledgerDataSource } from '../../support/databases/run-tables';
 
 const ON_SQLITE = { on: ['sqlite'] } as const;
 

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { ClaimLostError, InvalidLockUseError } from 'cronlatch';
 import { completeRunIn, inRunTransaction } from 'cronlatch/typeorm';
 import type { EntityManager, EntitySubscriberInterface } from 'typeorm';
-import { SERVER_NAMES, type DatabaseName } from '../../support/databases';
-import { makeEffect } from '../../support/effects';
-import { reasonOf } from '../../support/guard-bench';
-import { testTransactions, type TransactionBench } from '../../support/transaction-bench';
+import { reasonOf } from '../../support/benches/guard';
+import { testTransactions, type TransactionBench } from '../../support/benches/transaction';
+import { makeEffect } from '../../support/databases/effects';
+import { SERVER_NAMES, type DatabaseName } from '../../support/databases/fresh';
 
 type Subscriber = EntitySubscriberInterface<unknown>;
 

@@ -1,8 +1,9 @@
+// More of this subject: integrations/drivers/in-run-transaction.test.ts, adapters, faults/integrations/typeorm, faults/integrations/drivers, faults/processes/transactional-chaos.test.ts, docs/query-builders.test.ts
 import assert from 'node:assert/strict';
 import { ClaimLostError, currentRun, InvalidLockUseError, RunAlreadyCompletedError } from 'cronlatch';
 import { inRunTransaction } from 'cronlatch/typeorm';
-import { reasonOf } from '../../support/guard-bench';
-import { testTransactions } from '../../support/transaction-bench';
+import { reasonOf } from '../../support/benches/guard';
+import { testTransactions } from '../../support/benches/transaction';
 
 testTransactions(
   'the effects, the completion and the returned value of the work are committed together',

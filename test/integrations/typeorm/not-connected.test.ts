@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import { DataSource } from 'typeorm';
 import { InvalidLockConfigurationError, InvalidLockUseError } from 'cronlatch';
 import { createJobGuard, inRunTransaction } from 'cronlatch/typeorm';
-import { testOnEvery } from '../../support/databases';
-import { ledgerDataSource } from '../../support/run-places';
+import { closing } from '../../support/benches/closing';
+import { testOnEvery } from '../../support/databases/fresh';
+import { ledgerDataSource } from '../../support/databases/run-tables';
 
 const JOB = {
   name: 'close-day',
@@ -16,15 +17,11 @@ testOnEvery(
   'a run in a transaction reports that the DataSource is not connected (F-87)',
   async (database) => {
     await (await ledgerDataSource(database)).destroy();
-    const guard = await createJobGuard(new DataSource(database.options), { logger: false });
-    try {
-      await assert.rejects(
-        guard.run(JOB, () => inRunTransaction(() => {})),
-        (error) => error instanceof InvalidLockUseError && /dataSource\.initialize\(\)/.test(error.message),
-      );
-    } finally {
-      await guard.close();
-    }
+    await using guard = closing(await createJobGuard(new DataSource(database.options), { logger: false }));
+    await assert.rejects(
+      guard.run(JOB, () => inRunTransaction(() => {})),
+      (error) => error instanceof InvalidLockUseError && /dataSource\.initialize\(\)/.test(error.message),
+    );
   },
 );
 

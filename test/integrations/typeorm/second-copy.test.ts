@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as ours from 'cronlatch/typeorm';
-import { secondCopyOf } from '../../support/second-copy';
-import { testTransactions } from '../../support/transaction-bench';
+import { testTransactions } from '../../support/benches/transaction';
+import { secondCopyOf } from '../../support/processes/second-copy';
 
 const theirs = secondCopyOf<typeof ours>('cronlatch/typeorm');
 

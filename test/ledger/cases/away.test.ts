@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { currentRun } from 'cronlatch';
 import { StorageBasedLockProvider } from 'cronlatch/provider';
-import { eventually } from '../../support/eventually';
-import { reasonOf, runningJob } from '../../support/guard-bench';
-import type { Instance, LedgerPlace } from '../../support/ledger-place';
-import { dayJob, FIRST_DAY, SECOND_DAY } from '../../support/once-per-job';
-import { instanceBehind, type Network } from '../../support/out-of-reach';
-import { testLedger } from '../../support/test-ledger';
+import { reasonOf, runningJob } from '../../support/benches/guard';
+import { eventually } from '../../support/clocks/eventually';
+import { instanceBehind, type Network } from '../../support/faults/out-of-reach';
+import { dayJob, FIRST_DAY, SECOND_DAY } from '../../support/jobs/day-job';
+import type { Instance, LedgerPlace } from '../../support/stores/ledger-place';
+import { testLedger } from '../../support/stores/ledger-tests';
 import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
 
 const EVERY_MINUTE = { pollInterval: '1m' } as const;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { OncePerConfiguration } from 'cronlatch';
 import { weekdays } from 'cronlatch/calendar';
-import { closeDay, diary, rowsOf } from '../../support/close-day';
-import type { LedgerPlace } from '../../support/ledger-place';
-import { testLedger } from '../../support/test-ledger';
+import { closeDay, diary, rowsOf } from '../../support/jobs/close-day';
+import type { LedgerPlace } from '../../support/stores/ledger-place';
+import { testLedger } from '../../support/stores/ledger-tests';
 
 async function ranOnFriday(place: LedgerPlace, oncePer: Partial<OncePerConfiguration> = {}) {
   const instance = place.instance();

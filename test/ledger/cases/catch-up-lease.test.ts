@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { closeDay, diary, rowsOf } from '../../support/close-day';
-import type { LedgerPlace } from '../../support/ledger-place';
-import { testLedger } from '../../support/test-ledger';
+import { closeDay, diary, rowsOf } from '../../support/jobs/close-day';
+import type { LedgerPlace } from '../../support/stores/ledger-place';
+import { testLedger } from '../../support/stores/ledger-tests';
 
 /**
  * Two instances of a registered job that ran on 20 November, four days later; `takes` returns the duration of

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { LockStorageError } from 'cronlatch';
-import { closeDay, diary, heldTask, rowsOf } from '../../support/close-day';
-import { faultyInstance } from '../../support/faulty-run-store';
-import { testLedger } from '../../support/test-ledger';
+import { faultyInstance } from '../../support/faults/run-store';
+import { closeDay, diary, heldTask, rowsOf } from '../../support/jobs/close-day';
+import { testLedger } from '../../support/stores/ledger-tests';
 
 const MISSED = ['2026-11-21', '2026-11-22', '2026-11-23'].map((day) => `${day} skipped(missed)`);
 const DONE = '2026-11-20 completed';

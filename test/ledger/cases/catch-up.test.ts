@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { closeDay, diary, rowsOf } from '../../support/close-day';
-import type { Instance, LedgerPlace } from '../../support/ledger-place';
-import { testLedger } from '../../support/test-ledger';
+import { closeDay, diary, rowsOf } from '../../support/jobs/close-day';
+import type { Instance, LedgerPlace } from '../../support/stores/ledger-place';
+import { testLedger } from '../../support/stores/ledger-tests';
 
 const gapsOf = async ({ guard }: Instance): Promise<string[]> =>
   (await guard.ledger.gaps('close-day')).map(({ key }) => key);

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { currentRun, LockLostError, LockStorageError } from 'cronlatch';
-import { CLOSE_DAY, closeDay, countedTask } from '../../support/close-day';
 import {
   contended,
   delayedBy,
   refusedConnection,
   replyLost,
   sendingLost,
-} from '../../support/faulty-accessor';
-import { faultyInstance, HeldStatement } from '../../support/faulty-run-store';
-import type { Instance } from '../../support/ledger-place';
-import { testLedger } from '../../support/test-ledger';
+} from '../../support/faults/accessor';
+import { faultyInstance, HeldStatement } from '../../support/faults/run-store';
+import { CLOSE_DAY, closeDay, countedTask } from '../../support/jobs/close-day';
+import type { Instance } from '../../support/stores/ledger-place';
+import { testLedger } from '../../support/stores/ledger-tests';
 
 const DUE_AT_ONCE = closeDay({ retry: { initialDelay: 0 } });
 

@@ -1,13 +1,14 @@
+// More of this subject: ledger/model, ledger/tick, chaos/simulation/ledger, faults/ledger/cases, faults/storage/typeorm/run-transactions.test.ts
 import assert from 'node:assert/strict';
 import { ClaimLostError, LockLostError, type Duration, type Lock } from 'cronlatch';
 import { StorageBasedLockProvider, systemClock, type LockProvider } from 'cronlatch/provider';
 import { SettableClock } from 'cronlatch/testing';
 import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
-import { CLOSE_DAY, closeDay, countedTask, heldTask } from '../../support/close-day';
-import { contended } from '../../support/faulty-accessor';
-import { faultyInstance, HeldStatement } from '../../support/faulty-run-store';
-import type { Instance, LedgerPlace } from '../../support/ledger-place';
-import { testLedger } from '../../support/test-ledger';
+import { contended } from '../../support/faults/accessor';
+import { faultyInstance, HeldStatement } from '../../support/faults/run-store';
+import { CLOSE_DAY, closeDay, countedTask, heldTask } from '../../support/jobs/close-day';
+import type { Instance, LedgerPlace } from '../../support/stores/ledger-place';
+import { testLedger } from '../../support/stores/ledger-tests';
 
 /**
  * The tokens of an empty lock table begin at the current time, so a grant at this time has a lower token than

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { ClaimLostError, type CronlatchEvents } from 'cronlatch';
 import type { EventName, Run, RunStore } from 'cronlatch/provider';
-import { CLOSE_DAY, NO_BANK, closeDay } from '../../support/close-day';
-import { ledgerPlace, memoryStores, BEGINNING } from '../../support/ledger-place';
-import { turn } from '../../support/lock-bench';
+import { turn } from '../../support/benches/lock';
+import { CLOSE_DAY, NO_BANK, closeDay } from '../../support/jobs/close-day';
+import { ledgerPlace, memoryStores, BEGINNING } from '../../support/stores/ledger-place';
 
 /** The row of a run as a server shows it that lags behind, or that another process has written since. */
 type Answer = (run: Run) => Run | undefined;

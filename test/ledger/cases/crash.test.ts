@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { ClaimLostError, currentRun, type JobConfiguration } from 'cronlatch';
-import { CLOSE_DAY, closeDay, countedTask, heldTask } from '../../support/close-day';
-import { eventually } from '../../support/eventually';
-import type { LedgerPlace } from '../../support/ledger-place';
-import { testLedger } from '../../support/test-ledger';
+import { eventually } from '../../support/clocks/eventually';
+import { CLOSE_DAY, closeDay, countedTask, heldTask } from '../../support/jobs/close-day';
+import type { LedgerPlace } from '../../support/stores/ledger-place';
+import { testLedger } from '../../support/stores/ledger-tests';
 
 /** Claims the run, and then crashes. */
 async function crashHolder(place: LedgerPlace, configuration: JobConfiguration = closeDay()): Promise<void> {

@@ -5,9 +5,9 @@ import { ClaimLostError } from 'cronlatch';
 import type { Run } from 'cronlatch/provider';
 import { parseJobPolicy, type JobPolicy } from '#cronlatch/ledger/policy/job-policy';
 import { decideClaim } from '#cronlatch/ledger/tick/decide-claim';
-import { reasonOf, runningJob } from '../../support/guard-bench';
-import { dayJob, FIRST_DAY, SECOND_DAY } from '../../support/once-per-job';
-import { testLedger } from '../../support/test-ledger';
+import { reasonOf, runningJob } from '../../support/benches/guard';
+import { dayJob, FIRST_DAY, SECOND_DAY } from '../../support/jobs/day-job';
+import { testLedger } from '../../support/stores/ledger-tests';
 
 const NOW_MS = Date.parse('2026-11-20T03:00:00Z');
 const MINUTE_MS = 60_000;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { currentRun, InvalidLockConfigurationError } from 'cronlatch';
 import type { Run } from 'cronlatch/provider';
-import type { Instance, LedgerPlace } from '../../support/ledger-place';
-import { dayJob, FIRST_DAY } from '../../support/once-per-job';
-import { refused } from '../../support/refused';
-import { testLedger } from '../../support/test-ledger';
+import { refused } from '../../support/checks/refused';
+import { dayJob, FIRST_DAY } from '../../support/jobs/day-job';
+import type { Instance, LedgerPlace } from '../../support/stores/ledger-place';
+import { testLedger } from '../../support/stores/ledger-tests';
 
 /** Runs a job that returns the given value. */
 async function returned(place: LedgerPlace, value: unknown): Promise<{ instance: Instance; run: Run }> {

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Child } from '../../processes/child';
 import type { ZonedLedgerReport } from '../../processes/fixtures/zoned-ledger';
-import { closeDay, diary, failing, rowsOf } from '../../support/close-day';
-import { setBack } from '../../support/set-back-store';
-import { testLedger } from '../../support/test-ledger';
+import { closing } from '../../support/benches/closing';
+import { setBack } from '../../support/clocks/set-back-store';
+import { closeDay, diary, failing, rowsOf } from '../../support/jobs/close-day';
+import { testLedger } from '../../support/stores/ledger-tests';
 
 const HOSTS = [
   ['Pacific/Kiritimati', 14 * 60],
@@ -14,21 +15,19 @@ const HOSTS = [
 
 for (const [TZ, offsetMinutes] of HOSTS) {
   void test(`in a process with TZ ${TZ} a run has the business date of its job (L-43)`, async () => {
-    const child = new Child<ZonedLedgerReport>('zoned-ledger.js', {
-      // Around midnight in Shanghai.
-      argument: { instants: ['2026-11-20T15:59:58Z', '2026-11-20T16:00:00Z', '2026-11-20T16:00:01Z'] },
-      environment: { TZ },
+    await using child = closing(
+      new Child<ZonedLedgerReport>('zoned-ledger.js', {
+        // Around midnight in Shanghai.
+        argument: { instants: ['2026-11-20T15:59:58Z', '2026-11-20T16:00:00Z', '2026-11-20T16:00:01Z'] },
+        environment: { TZ },
+      }),
+    );
+    assert.deepEqual(await child.received('report'), {
+      event: 'report',
+      offsetMinutes,
+      periods: ['2026-11-20', '2026-11-21'],
+      rows: ['2026-11-20 completed', '2026-11-21 completed'],
     });
-    try {
-      assert.deepEqual(await child.received('report'), {
-        event: 'report',
-        offsetMinutes,
-        periods: ['2026-11-20', '2026-11-21'],
-        rows: ['2026-11-20 completed', '2026-11-21 completed'],
-      });
-    } finally {
-      await child.end();
-    }
   });
 }
 

@@ -5,9 +5,9 @@ import type { Clock } from 'cronlatch/provider';
 import { invoke } from '#cronlatch/guard/invocation';
 import { periodAt } from '#cronlatch/ledger/periods/period';
 import { decideInstant } from '#cronlatch/ledger/tick/ledger-snapshot';
-import { closeDay, diary, rowsOf } from '../../support/close-day';
-import { sampleSize } from '../../support/sample-size';
-import { testLedger } from '../../support/test-ledger';
+import { sampleSize } from '../../support/checks/sample-size';
+import { closeDay, diary, rowsOf } from '../../support/jobs/close-day';
+import { testLedger } from '../../support/stores/ledger-tests';
 
 /** Midnight in Paris: 21 November begins. */
 const MIDNIGHT = new Date('2026-11-20T23:00:00Z');

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { LockStorageError } from 'cronlatch';
 import type { Clock } from 'cronlatch/provider';
-import { closeDay, diary, rowsOf } from '../../support/close-day';
-import type { Instance, LedgerPlace } from '../../support/ledger-place';
-import { testLedger } from '../../support/test-ledger';
+import { closeDay, diary, rowsOf } from '../../support/jobs/close-day';
+import type { Instance, LedgerPlace } from '../../support/stores/ledger-place';
+import { testLedger } from '../../support/stores/ledger-tests';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

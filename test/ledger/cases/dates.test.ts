@@ -1,100 +1,66 @@
+// More of this subject: ledger/periods, ledger/slots, docs/once-per-business-day.test.ts
 import assert from 'node:assert/strict';
 import type { OncePerConfiguration } from 'cronlatch';
-import { closeDay, diary, rowsOf } from '../../support/close-day';
-import { testLedger } from '../../support/test-ledger';
+import { closeDay, diary, rowsOf } from '../../support/jobs/close-day';
+import { testLedger } from '../../support/stores/ledger-tests';
 
-/** Case | job | instant of the tick | its key | its business date */
+/** Case | zone, and start of the day | instant of the tick | its business date */
+const DAYS: readonly [string, string, string, string][] = [
+  ['the gap at the day start (L-37)', 'America/New_York 02:30', '2026-03-08T06:59:59.999Z', '2026-03-07'],
+  ['the gap at the day start (L-37)', 'America/New_York 02:30', '2026-03-08T07:00:00.000Z', '2026-03-08'],
+  ['midnight in a gap (L-37)', 'America/Sao_Paulo 00:00', '2018-11-04T02:59:59.999Z', '2018-11-03'],
+  ['midnight in a gap (L-37)', 'America/Sao_Paulo 00:00', '2018-11-04T03:00:00.000Z', '2018-11-04'],
+  ['midnight in a gap (L-37)', 'Africa/Cairo 00:00', '2024-04-25T21:59:59.999Z', '2024-04-25'],
+  ['midnight in a gap (L-37)', 'Africa/Cairo 00:00', '2024-04-25T22:00:00.000Z', '2024-04-26'],
+  ['midnight in a gap (L-37)', 'Asia/Beirut 00:00', '2024-03-30T22:00:00.000Z', '2024-03-31'],
+  ['the first of two midnights (L-38)', 'America/New_York 01:30', '2026-11-01T05:30:00.000Z', '2026-11-01'],
+  [
+    'the second midnight is not the day before (L-38)',
+    'America/New_York 01:30',
+    '2026-11-01T06:15:00.000Z',
+    '2026-11-01',
+  ],
+  [
+    'clocks set back past midnight (L-39)',
+    'America/St_Johns 00:00',
+    '2006-10-29T02:31:30.000Z',
+    '2006-10-29',
+  ],
+  [
+    'clocks set back by half an hour (L-39)',
+    'Australia/Lord_Howe 01:45',
+    '2026-04-04T15:05:00.000Z',
+    '2026-04-05',
+  ],
+  ['clocks set back by two hours (L-39)', 'Antarctica/Troll 02:00', '2026-10-25T01:30:00.000Z', '2026-10-25'],
+  ['before a skipped date (L-39)', 'Pacific/Apia 00:00', '2011-12-30T09:59:59.999Z', '2011-12-29'],
+  ['after a skipped date (L-39)', 'Pacific/Apia 00:00', '2011-12-30T10:00:00.000Z', '2011-12-31'],
+  ['after a skipped date (L-39)', 'Pacific/Kwajalein 00:00', '1993-08-21T12:00:00.000Z', '1993-08-22'],
+  ['a leap day (L-41)', 'UTC 00:00', '2028-02-29T12:00:00.000Z', '2028-02-29'],
+  ['an alias of a zone (L-42)', 'Asia/Calcutta 00:00', '2026-11-20T18:30:00.000Z', '2026-11-21'],
+];
+
+/** Case | period in New York | instant of the tick | its key | its business date */
+const PERIODS: readonly [string, 'hour' | 'week' | 'quarter', string, string, string][] = [
+  ['the repeated hour, once (L-40)', 'hour', '2026-11-01T05:59:59.999Z', '2026-11-01T01-0400', '2026-11-01'],
+  ['the repeated hour, again (L-40)', 'hour', '2026-11-01T06:00:00.000Z', '2026-11-01T01-0500', '2026-11-01'],
+  ['week 53 (L-41)', 'week', '2027-01-03T12:00:00.000Z', '2026-W53', '2026-12-28'],
+  ['the end of a quarter (L-41)', 'quarter', '2026-04-01T03:59:59.999Z', '2026-Q1', '2026-01-01'],
+  ['the start of a quarter (L-41)', 'quarter', '2026-04-01T04:00:00.000Z', '2026-Q2', '2026-04-01'],
+];
+
 const TICKS: readonly [string, Partial<OncePerConfiguration>, string, string, string][] = [
-  ...(
-    [
-      [
-        'the gap at the day start (L-37)',
-        'America/New_York',
-        '02:30',
-        '2026-03-08T06:59:59.999Z',
-        '2026-03-07',
-      ],
-      [
-        'the gap at the day start (L-37)',
-        'America/New_York',
-        '02:30',
-        '2026-03-08T07:00:00.000Z',
-        '2026-03-08',
-      ],
-      ['midnight in a gap (L-37)', 'America/Sao_Paulo', '00:00', '2018-11-04T02:59:59.999Z', '2018-11-03'],
-      ['midnight in a gap (L-37)', 'America/Sao_Paulo', '00:00', '2018-11-04T03:00:00.000Z', '2018-11-04'],
-      ['midnight in a gap (L-37)', 'Africa/Cairo', '00:00', '2024-04-25T21:59:59.999Z', '2024-04-25'],
-      ['midnight in a gap (L-37)', 'Africa/Cairo', '00:00', '2024-04-25T22:00:00.000Z', '2024-04-26'],
-      ['midnight in a gap (L-37)', 'Asia/Beirut', '00:00', '2024-03-30T22:00:00.000Z', '2024-03-31'],
-      [
-        'the first of two midnights (L-38)',
-        'America/New_York',
-        '01:30',
-        '2026-11-01T05:30:00.000Z',
-        '2026-11-01',
-      ],
-      [
-        'the second midnight is not the day before (L-38)',
-        'America/New_York',
-        '01:30',
-        '2026-11-01T06:15:00.000Z',
-        '2026-11-01',
-      ],
-      [
-        'clocks set back past midnight (L-39)',
-        'America/St_Johns',
-        '00:00',
-        '2006-10-29T02:31:30.000Z',
-        '2006-10-29',
-      ],
-      [
-        'clocks set back by half an hour (L-39)',
-        'Australia/Lord_Howe',
-        '01:45',
-        '2026-04-04T15:05:00.000Z',
-        '2026-04-05',
-      ],
-      [
-        'clocks set back by two hours (L-39)',
-        'Antarctica/Troll',
-        '02:00',
-        '2026-10-25T01:30:00.000Z',
-        '2026-10-25',
-      ],
-      ['before a skipped date (L-39)', 'Pacific/Apia', '00:00', '2011-12-30T09:59:59.999Z', '2011-12-29'],
-      ['after a skipped date (L-39)', 'Pacific/Apia', '00:00', '2011-12-30T10:00:00.000Z', '2011-12-31'],
-      ['after a skipped date (L-39)', 'Pacific/Kwajalein', '00:00', '1993-08-21T12:00:00.000Z', '1993-08-22'],
-      ['a leap day (L-41)', 'UTC', '00:00', '2028-02-29T12:00:00.000Z', '2028-02-29'],
-      ['an alias of a zone (L-42)', 'Asia/Calcutta', '00:00', '2026-11-20T18:30:00.000Z', '2026-11-21'],
-    ] as const
-  ).map(
-    ([what, timeZone, dayStart, at, key]) =>
-      [what, { timeZone, dayStart }, at, key, key] satisfies (typeof TICKS)[number],
-  ),
-  ...(
-    [
-      [
-        'the repeated hour, once (L-40)',
-        'hour',
-        '2026-11-01T05:59:59.999Z',
-        '2026-11-01T01-0400',
-        '2026-11-01',
-      ],
-      [
-        'the repeated hour, again (L-40)',
-        'hour',
-        '2026-11-01T06:00:00.000Z',
-        '2026-11-01T01-0500',
-        '2026-11-01',
-      ],
-      ['week 53 (L-41)', 'week', '2027-01-03T12:00:00.000Z', '2026-W53', '2026-12-28'],
-      ['the end of a quarter (L-41)', 'quarter', '2026-04-01T03:59:59.999Z', '2026-Q1', '2026-01-01'],
-      ['the start of a quarter (L-41)', 'quarter', '2026-04-01T04:00:00.000Z', '2026-Q2', '2026-04-01'],
-    ] as const
-  ).map(
-    ([what, period, at, key, date]) =>
-      [what, { timeZone: 'America/New_York', period }, at, key, date] satisfies (typeof TICKS)[number],
-  ),
+  ...DAYS.map(([what, start, at, key]): (typeof TICKS)[number] => {
+    const [timeZone = '', dayStart = ''] = start.split(' ');
+    return [what, { timeZone, dayStart }, at, key, key];
+  }),
+  ...PERIODS.map(([what, period, at, key, date]): (typeof TICKS)[number] => [
+    what,
+    { timeZone: 'America/New_York', period },
+    at,
+    key,
+    date,
+  ]),
 ];
 
 for (const [what, oncePer, scheduledAt, key, businessDate] of TICKS) {

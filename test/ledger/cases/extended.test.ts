@@ -3,12 +3,12 @@
  */
 import assert from 'node:assert/strict';
 import { currentLock, LockExtender, type JobConfiguration } from 'cronlatch';
-import { CLOSE_DAY, closeDay, countedTask } from '../../support/close-day';
-import { signal } from '../../support/executor-bench';
-import { contended } from '../../support/faulty-accessor';
-import { faultyInstance } from '../../support/faulty-run-store';
-import type { Instance } from '../../support/ledger-place';
-import { testLedger } from '../../support/test-ledger';
+import { signal } from '../../support/benches/executor';
+import { contended } from '../../support/faults/accessor';
+import { faultyInstance } from '../../support/faults/run-store';
+import { CLOSE_DAY, closeDay, countedTask } from '../../support/jobs/close-day';
+import type { Instance } from '../../support/stores/ledger-place';
+import { testLedger } from '../../support/stores/ledger-tests';
 
 /** The same job after a deploy that renamed its lock. */
 const RENAMED: JobConfiguration = { ...closeDay({ name: 'close-day' }), name: 'close-day-2' };

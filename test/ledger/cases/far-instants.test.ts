@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { faultyInstance } from '../../support/faulty-run-store';
-import { dayJob } from '../../support/once-per-job';
-import { testLedger } from '../../support/test-ledger';
+import { faultyInstance } from '../../support/faults/run-store';
+import { dayJob } from '../../support/jobs/day-job';
+import { testLedger } from '../../support/stores/ledger-tests';
 
 const BY = { actor: 'ada', reason: 'closed' };
 

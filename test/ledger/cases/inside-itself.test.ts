@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { currentLock } from 'cronlatch';
-import { closeDay, diary, NO_BANK, rowsOf } from '../../support/close-day';
-import { testLedger } from '../../support/test-ledger';
+import { closeDay, diary, NO_BANK, rowsOf } from '../../support/jobs/close-day';
+import { testLedger } from '../../support/stores/ledger-tests';
 
 testLedger('a retry that calls its own job, after midnight, is not a tick of today', async (place) => {
   const instance = place.instance();

@@ -1,5 +1,5 @@
 /** The cases that some stores cannot have. A test below `test` has the number of each other case. */
-import { leaveOut } from '../../support/test-ledger';
+import { leaveOut } from '../../support/stores/ledger-tests';
 
 const ONE_PROCESS = 'other processes cannot read its map';
 const NO_TRANSACTIONS = 'a map has no transactions';

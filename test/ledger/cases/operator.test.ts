@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { ClaimLostError, InvalidLockUseError, LockStorageError } from 'cronlatch';
 import type { RunLedger, RunName } from 'cronlatch/provider';
-import { faultyInstance } from '../../support/faulty-run-store';
-import { reasonOf, runningJob } from '../../support/guard-bench';
-import { dayJob, FIRST_DAY, SECOND_DAY } from '../../support/once-per-job';
-import { testLedger } from '../../support/test-ledger';
+import { reasonOf, runningJob } from '../../support/benches/guard';
+import { faultyInstance } from '../../support/faults/run-store';
+import { dayJob, FIRST_DAY, SECOND_DAY } from '../../support/jobs/day-job';
+import { testLedger } from '../../support/stores/ledger-tests';
 
 const BY = { actor: 'ada', reason: 'wrong rates' };
 const failing = (): never => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { weekdays, withHolidays, withWorkingDays, type BusinessCalendar } from 'cronlatch/calendar';
-import { closeDay, diary, rowsOf } from '../../support/close-day';
-import { eventually } from '../../support/eventually';
-import { signal } from '../../support/executor-bench';
-import { testLedger } from '../../support/test-ledger';
+import { signal } from '../../support/benches/executor';
+import { eventually } from '../../support/clocks/eventually';
+import { closeDay, diary, rowsOf } from '../../support/jobs/close-day';
+import { testLedger } from '../../support/stores/ledger-tests';
 
 const china = withWorkingDays(withHolidays(weekdays(), ['2026-11-20']), ['2026-11-21']);
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { LockStorageError } from 'cronlatch';
 import type { Clock } from 'cronlatch/provider';
-import { closeDay, diary, failing, rowsOf } from '../../support/close-day';
-import type { LedgerPlace } from '../../support/ledger-place';
-import { testLedger } from '../../support/test-ledger';
+import { closeDay, diary, failing, rowsOf } from '../../support/jobs/close-day';
+import type { LedgerPlace } from '../../support/stores/ledger-place';
+import { testLedger } from '../../support/stores/ledger-tests';
 
 // The day in Paris began at 23:00 UTC, four hours before the start of the test.
 const NOW_MS = Date.parse('2026-11-20T03:00:00Z');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { closeDay, failing } from '../../support/close-day';
-import { reasonOf } from '../../support/guard-bench';
-import { testLedger } from '../../support/test-ledger';
+import { reasonOf } from '../../support/benches/guard';
+import { closeDay, failing } from '../../support/jobs/close-day';
+import { testLedger } from '../../support/stores/ledger-tests';
 
 const KEY = { job: 'close-day', periodKey: '2026-11-20' };
 

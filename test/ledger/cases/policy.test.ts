@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { FatalJobError, type JobConfiguration } from 'cronlatch';
-import { closeDay, diary, failing, NO_BANK, rowsOf } from '../../support/close-day';
-import type { Instance } from '../../support/ledger-place';
-import { testLedger } from '../../support/test-ledger';
+import { closeDay, diary, failing, NO_BANK, rowsOf } from '../../support/jobs/close-day';
+import type { Instance } from '../../support/stores/ledger-place';
+import { testLedger } from '../../support/stores/ledger-tests';
 
 const KEY = { job: 'close-day', periodKey: '2026-11-20' };
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { InvalidLockUseError } from 'cronlatch';
 import type { RunKey } from 'cronlatch/provider';
-import { reasonOf, runningJob } from '../../support/guard-bench';
-import { dayJob, FIRST_DAY } from '../../support/once-per-job';
-import { refused } from '../../support/refused';
-import { testLedger } from '../../support/test-ledger';
+import { reasonOf, runningJob } from '../../support/benches/guard';
+import { refused } from '../../support/checks/refused';
+import { dayJob, FIRST_DAY } from '../../support/jobs/day-job';
+import { testLedger } from '../../support/stores/ledger-tests';
 
 const noBank = (): never => {
   throw new Error('no bank today');

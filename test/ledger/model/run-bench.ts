@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { currentRun, FatalJobError, JobGuard, type JobConfiguration, type TaskResult } from 'cronlatch';
-import { signal } from '../../support/executor-bench';
-import type { Instance, LedgerPlace } from '../../support/ledger-place';
+import { signal } from '../../support/benches/executor';
+import type { Instance, LedgerPlace } from '../../support/stores/ledger-place';
 import { LEASE, RETRY_DELAY, type Ending, type ModelClaim, type ModelPolicy } from './run-model';
 import { watched } from './watched-store';
 

@@ -1,8 +1,9 @@
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { BEGINNING, ledgerPlace, memoryStores, type LedgerPlace } from '../../support/ledger-place';
-import { sampleSize } from '../../support/sample-size';
-import { testLedger } from '../../support/test-ledger';
+import { closing } from '../../support/benches/closing';
+import { sampleSize } from '../../support/checks/sample-size';
+import { BEGINNING, ledgerPlace, memoryStores, type LedgerPlace } from '../../support/stores/ledger-place';
+import { testLedger } from '../../support/stores/ledger-tests';
 import { commands } from './commands';
 import { RunBench } from './run-bench';
 import { RunModel, type ModelPolicy } from './run-model';
@@ -20,12 +21,8 @@ async function tryRuns(numRuns: number, benchOf: (policy: ModelPolicy) => Promis
       policies,
       fc.commands(commands, { maxCommands: 30, size: 'max' }),
       async (policy, run) => {
-        const bench = await benchOf(policy);
-        try {
-          await fc.asyncModelRun(() => ({ model: new RunModel(policy), real: bench }), run);
-        } finally {
-          await bench.end();
-        }
+        await using bench = closing(await benchOf(policy));
+        await fc.asyncModelRun(() => ({ model: new RunModel(policy), real: bench }), run);
       },
     ),
     { numRuns },

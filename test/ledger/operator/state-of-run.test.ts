@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { briefly, stateOfRun, timeText } from '#cronlatch/ledger/operator/state-of-run';
 import type { Run } from 'cronlatch/provider';
-import { after, NOW, runRow } from '../../support/run-row';
+import { after, NOW, runRow } from '../../support/jobs/run-row';
 
 const T = timeText(NOW);
 const RETRY = timeText(after(60_000));
+const RUN = 'close-day 2026-11-20';
 
 const textOf = (changes: Partial<Run>, isLocked?: boolean): string => {
-  const { state, sentence, remedy } = stateOfRun(
-    runRow({ finishedAt: NOW, startedAt: NOW, ...changes }),
+  const { state, sentence, remedy } = stateOfRun(runRow({ finishedAt: NOW, startedAt: NOW, ...changes }), {
     isLocked,
-  );
-  return [state, sentence, remedy?.advice, remedy?.command?.join('')].filter(Boolean).join(' | ');
+  });
+  return [state, sentence, remedy?.advice, remedy?.command?.join(' ')].filter(Boolean).join(' | ');
 };
 
 void test('each state of a run is a sentence with its remedy', () => {
@@ -30,15 +30,15 @@ void test('each state of a run is a sentence with its remedy', () => {
       textOf({ state: 'skipped', reason: 'operator' }),
     ],
     [
-      `pending | is due since ${T} | An instance starts it when it checks for overdue runs.`,
+      `pending | was due at ${T} | An instance starts it when it checks for overdue runs.`,
       `running | is running: attempt 1 started at ${T} on host/1/a`,
       `running | began at ${T} on host/1/a, but no process holds the lock | If its holder has crashed, an instance takes it over when it checks for overdue runs.`,
-      `completed | completed at ${T} | To run it again: | rerun --force`,
-      `failed | failed permanently at ${T}, after attempt 1: Error: The disk is full | To run it again: | rerun`,
+      `completed | completed at ${T} | To run it again: | rerun ${RUN} --force --reason TEXT`,
+      `failed | failed permanently at ${T}, after attempt 1: Error: The disk is full | To run it again: | rerun ${RUN} --reason TEXT`,
       `failed | failed at ${T}, and is due again at ${RETRY}: Error: The disk is full`,
-      `failed | failed permanently at ${T}, after attempt 1: fatal | To run it again: | rerun`,
-      'interrupted | was interrupted, because its holder crashed | Check what it did, then record that: | resolve --as completed|failed|pending',
-      'skipped | was skipped: operator | To run it anyway: | rerun',
+      `failed | failed permanently at ${T}, after attempt 1: fatal | To run it again: | rerun ${RUN} --reason TEXT`,
+      `interrupted | was interrupted, because its holder crashed | Check what it did, then record its outcome: completed, failed or pending. | resolve ${RUN} --as OUTCOME --reason TEXT`,
+      `skipped | was skipped: operator | To run it anyway: | rerun ${RUN} --reason TEXT`,
     ],
   );
 });
@@ -46,4 +46,24 @@ void test('each state of a run is a sentence with its remedy', () => {
 void test('a time that is unknown is a dash, and a long error is cut', () => {
   assert.deepEqual([timeText(undefined), timeText(new Date(NaN))], ['-', '-']);
   assert.equal(briefly('x'.repeat(200))?.length, 120);
+});
+
+void test('an instant has the offset of its time zone', () => {
+  const zones = ['UTC', 'Europe/London', 'Europe/Paris', 'America/St_Johns'];
+  assert.deepEqual(
+    zones.map((zone) => timeText(new Date('2026-11-24T00:00:07.9Z'), zone)),
+    [
+      '2026-11-24 00:00:07Z',
+      '2026-11-24 00:00:07Z',
+      '2026-11-24 01:00:07+01:00',
+      '2026-11-23 20:30:07-03:30',
+    ],
+  );
+});
+
+void test('a command takes no operand for an option', () => {
+  const run = runRow({ job: '--yes', scope: 'eu', state: 'failed', finishedAt: NOW });
+  assert.deepEqual(stateOfRun(run).remedy?.command, [
+    ...['rerun', '--scope', 'eu', '--reason', 'TEXT', '--', '--yes', '2026-11-20'],
+  ]);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { businessDateAt, startOfBusinessDate } from '#cronlatch/ledger/periods/business-date';
-import { refused } from '../../support/refused';
+import { refused } from '../../support/checks/refused';
 
 const NOON = new Date('2026-11-20T12:00:00Z');
 

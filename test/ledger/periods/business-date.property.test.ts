@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { businessDateAt, startOfBusinessDate } from '#cronlatch/ledger/periods/business-date';
-import { sampleSize } from '../../support/sample-size';
-import { WallClock } from '../../support/wall-clock';
+import { sampleSize } from '../../support/checks/sample-size';
+import { WallClock } from '../../support/clocks/wall';
 
 const ZONES = Intl.supportedValuesOf('timeZone');
 const YEARS = Array.from({ length: 129 }, (_, i) => 1972 + i);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { businessDateAt, startOfBusinessDate } from '#cronlatch/ledger/periods/business-date';
-import { sampleSize } from '../../support/sample-size';
-import { WallClock } from '../../support/wall-clock';
+import { sampleSize } from '../../support/checks/sample-size';
+import { WallClock } from '../../support/clocks/wall';
 
 const at = (text: string): Date => new Date(text);
 const later = (instant: Date, ms: number): Date => new Date(instant.getTime() + ms);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { InvalidLockUseError } from 'cronlatch';
 import { periodAt, type CalendarPeriodOptions, type PeriodKind } from '#cronlatch/ledger/periods/period';
 import { periodOfKey } from '#cronlatch/ledger/periods/period-of-key';
-import { sampleSize } from '../../support/sample-size';
+import { sampleSize } from '../../support/checks/sample-size';
 
 const NUM_RUNS = sampleSize({ fast: 1000, full: 50_000 });
 

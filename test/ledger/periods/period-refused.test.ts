@@ -7,7 +7,7 @@ import {
   type PeriodKind,
   type PeriodOptions,
 } from '#cronlatch/ledger/periods/period';
-import { refused } from '../../support/refused';
+import { refused } from '../../support/checks/refused';
 
 const NOON = new Date('2026-11-20T12:00:00Z');
 const custom = (kind: (at: Date) => string): PeriodOptions => ({ kind, timeZone: 'Europe/Paris' });

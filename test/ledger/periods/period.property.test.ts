@@ -8,7 +8,7 @@ import {
   previousPeriod,
   type PeriodKind,
 } from '#cronlatch/ledger/periods/period';
-import { sampleSize } from '../../support/sample-size';
+import { sampleSize } from '../../support/checks/sample-size';
 
 const NUM_RUNS = sampleSize({ fast: 500, full: 50_000 });
 

@@ -15,7 +15,7 @@ import {
   type CatchUpOptions,
 } from '#cronlatch/ledger/policy/catch-up';
 import { periodAt, type PeriodKind } from '#cronlatch/ledger/periods/period';
-import { refused } from '../../support/refused';
+import { refused } from '../../support/checks/refused';
 
 const SUBJECT = { of: `of job 'close-day'`, customKeys: false };
 

@@ -9,7 +9,7 @@ import {
   type FailedAttempt,
   type RetryOptions,
 } from '#cronlatch/ledger/policy/retry';
-import { refused } from '../../support/refused';
+import { refused } from '../../support/checks/refused';
 
 const SUBJECT = { of: `of job 'close-day'`, customKeys: false };
 const NOW = new Date('2026-11-20T03:00:00Z');

@@ -4,7 +4,7 @@ import { LockStorageError } from 'cronlatch';
 import { EventHub, type RunStore } from 'cronlatch/provider';
 import { SettableClock } from 'cronlatch/testing';
 import { claimSlot, type SlotResult } from '#cronlatch/ledger/slots/claim-slot';
-import { turn } from '../../support/lock-bench';
+import { turn } from '../../support/benches/lock';
 
 const claim = { job: 'settle', scope: '', periodKey: 'now', generation: 0, attempt: 1, claimedBy: 'me' };
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Run, RunState } from 'cronlatch/provider';
 import { decideExpired, decideCancellation, type Cancellation } from '#cronlatch/ledger/slots/slot';
 import { mayChange } from '#cronlatch/ledger/run-state';
-import { CLAIM } from '../../support/runs';
+import { CLAIM } from '../../support/jobs/runs';
 
 const now = new Date('2026-11-20T03:00:00Z');
 const before = new Date(now.getTime() - 1);

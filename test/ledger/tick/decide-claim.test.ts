@@ -4,7 +4,7 @@ import type { OncePerOptions } from 'cronlatch';
 import type { Run } from 'cronlatch/provider';
 import { decideClaim, lostEventOf, type ClaimHolder } from '#cronlatch/ledger/tick/decide-claim';
 import { parseJobPolicy } from '#cronlatch/ledger/policy/job-policy';
-import { after, CLAIM, NOW, runRow } from '../../support/run-row';
+import { after, CLAIM, NOW, runRow } from '../../support/jobs/run-row';
 
 /** The holder of the next grant of the row's own lock. */
 const NEXT_HOLDER: ClaimHolder = {

@@ -4,7 +4,7 @@ import { FatalJobError } from 'cronlatch';
 import type { Run, Claim } from 'cronlatch/provider';
 import { decideOutcome, type Outcome } from '#cronlatch/ledger/tick/decide-outcome';
 import { parseRetryPolicy } from '#cronlatch/ledger/policy/retry';
-import { after, CLAIM, NOW, runRow } from '../../support/run-row';
+import { after, CLAIM, NOW, runRow } from '../../support/jobs/run-row';
 
 const RETRY = parseRetryPolicy({}, { of: `of job 'close-day'`, customKeys: false });
 

@@ -9,7 +9,7 @@ import type { LedgerSnapshot } from '#cronlatch/ledger/tick/ledger-snapshot';
 import { findCaughtUpPeriod, hasWork, planTick } from '#cronlatch/ledger/tick/plan-tick';
 import { periodAt } from '#cronlatch/ledger/periods/period';
 import type { RunSummary } from '#cronlatch/ledger/run';
-import { closeDay } from '../../support/close-day';
+import { closeDay } from '../../support/jobs/close-day';
 
 const NOW = new Date('2026-11-20T03:00:00Z');
 const minutes = (count: number): Date => new Date(NOW.getTime() + count * 60_000);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Ended } from '../../support/command';
+import type { Ended } from '../../support/processes/command';
 import type { Project } from '../project';
 import { SUBPATHS, type Subpath } from '../subpaths';
 import { commonModuleOf, moduleOf, useName } from '../use';

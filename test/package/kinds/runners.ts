@@ -1,4 +1,4 @@
-import type { Ended } from '../../support/command';
+import type { Ended } from '../../support/processes/command';
 import { SUBPATHS, type Subpath } from '../subpaths';
 import { commonModuleOf, moduleOf, useName } from '../use';
 import type { Failure, ProjectKind } from './kind';

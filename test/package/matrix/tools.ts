@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { installed } from '../../support/installed';
+import { installed } from '../../support/processes/installed';
 import type { Tool } from '../kinds';
 
 /** The versions of Node and of the compiler that the library is tried with. Installs those that are missing. */

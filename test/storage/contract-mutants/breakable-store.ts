@@ -4,6 +4,7 @@ import type {
   Grant,
   LockRecord,
   LockRequest,
+  LockRecordPage,
   NamedLockRecord,
   StorageAccessor,
 } from 'cronlatch/provider';
@@ -97,15 +98,10 @@ export class BreakableStore implements StorageAccessor {
     this.waiters.get(request.name)?.();
     return Promise.resolve(isReleased);
   };
-  list = ({
-    after = '',
-    limit,
-  }: {
-    after: string | undefined;
-    limit: number;
-  }): Promise<NamedLockRecord[]> => {
+  list = ({ after = '', limit, held: onlyHeld }: LockRecordPage): Promise<NamedLockRecord[]> => {
     const names = [...this.rows.keys()].filter((name) => name > after).sort();
-    return Promise.resolve(names.slice(0, limit).map((name) => ({ name, ...this.read(name)! })));
+    const records = names.map((name) => ({ name, ...this.read(name)! }));
+    return Promise.resolve(records.filter(({ held }) => held || !onlyHeld).slice(0, limit));
   };
   released = (name: string, signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => {

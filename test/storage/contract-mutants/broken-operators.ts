@@ -19,8 +19,13 @@ export const BROKEN_OPERATORS: readonly BrokenProvider[] = [
   },
   {
     does: 'lists the first locks again and again',
-    caughtBy: 'held locks are listed once each, part by part (P1)',
+    caughtBy: 'held locks are listed once each, part by part, without the free ones (P1)',
     breaks: (provider) => ({ list: async ({ limit }) => (await provider.list?.({ limit })) ?? [] }),
+  },
+  {
+    does: 'lists free locks as well',
+    caughtBy: 'held locks are listed once each, part by part, without the free ones (P1)',
+    breaks: (provider) => ({ list: async (page) => (await provider.list?.({ ...page, held: false })) ?? [] }),
   },
   {
     does: 'releases nothing by force',

@@ -2,11 +2,8 @@ import assert from 'node:assert/strict';
 import { suite } from 'node:test';
 import { LockStorageError } from 'cronlatch';
 import type { EtcdLockProvider } from 'cronlatch/etcd';
-import { observedGateway, type Fault, type ObservedGateway } from '../../support/etcd-gateway';
-import { EtcdPlace } from '../../support/etcd-place';
-import { testOn } from '../../support/test-on';
-
-const JOB = { name: 'job', lockAtMostFor: '10m' };
+import { JOB, testEtcd, type EtcdBench } from '../../support/benches/etcd';
+import type { Fault, ObservedGateway } from '../../support/faults/etcd-gateway';
 
 function refused(error: string, code: number, status = 400): Fault {
   return { status, answer: { error, message: error, code } };
@@ -16,21 +13,16 @@ function testAnswer(
   name: string,
   body: (provider: EtcdLockProvider, gateway: ObservedGateway) => Promise<void>,
 ): void {
-  testOn('etcd', name, async () => {
-    const place = new EtcdPlace();
-    const gateway = await observedGateway();
-    const credentials = { user: 'app', password: 'secret' };
+  const credentials = { user: 'app', password: 'secret' };
+  const asUser = async ({ provider, gateway }: EtcdBench): Promise<void> => {
     gateway.fault = login;
-    const provider = place.provider({ endpoints: gateway.url, ...credentials });
     try {
       await body(provider, gateway);
     } finally {
       gateway.fault = login;
-      await provider.close();
-      await gateway.close();
-      await place.dispose();
     }
-  });
+  };
+  testEtcd(name, asUser, credentials);
 }
 
 const TOKEN = 'token.1';

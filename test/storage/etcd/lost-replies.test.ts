@@ -2,41 +2,21 @@ import assert from 'node:assert/strict';
 import { suite } from 'node:test';
 import { LockStorageError } from 'cronlatch';
 import type { EtcdLockProvider } from 'cronlatch/etcd';
-import { eventually } from '../../support/eventually';
-import {
-  observedGateway,
-  type Fault,
-  type ObservedGateway,
-  type SentRequest,
-} from '../../support/etcd-gateway';
-import { etcd, EtcdPlace } from '../../support/etcd-place';
-import { testOn } from '../../support/test-on';
+import { JOB, testEtcd, type EtcdBench } from '../../support/benches/etcd';
+import { eventually } from '../../support/clocks/eventually';
+import type { Fault, ObservedGateway, SentRequest } from '../../support/faults/etcd-gateway';
+import { etcd } from '../../support/stores/etcd-place';
 
-const JOB = { name: 'job', lockAtMostFor: '10m' };
-
-interface Scene {
-  readonly place: EtcdPlace;
+interface Scene extends EtcdBench {
   /** Directly, without faults. */
   readonly other: EtcdLockProvider;
-  readonly gateway: ObservedGateway;
-  /** Through the gateway. Its place is known already. */
-  readonly provider: EtcdLockProvider;
 }
 
+/** The place of the provider is known already. */
 function testLost(name: string, body: (scene: Scene) => Promise<void>): void {
-  testOn('etcd', name, async () => {
-    const place = new EtcdPlace();
-    const gateway = await observedGateway();
-    const provider = place.provider({ endpoints: gateway.url });
-    const other = place.provider();
-    try {
-      await provider.lock({ ...JOB, name: 'first' });
-      await body({ place, gateway, provider, other });
-    } finally {
-      await Promise.all([provider.close(), other.close()]);
-      await gateway.close();
-      await place.dispose();
-    }
+  testEtcd(name, async (bench) => {
+    await bench.provider.lock({ ...JOB, name: 'first' });
+    await body({ ...bench, other: bench.open() });
   });
 }
 

@@ -1,12 +1,10 @@
+// More of this subject: storage/contracts.etcd.test.ts, faults/storage/etcd, faults/campaign/locks, docs/etcd.test.ts
 import assert from 'node:assert/strict';
 import type { Lock } from 'cronlatch';
 import type { EtcdLockProvider } from 'cronlatch/etcd';
 import { SettableClock } from 'cronlatch/testing';
-import { etcd, EtcdPlace } from '../../support/etcd-place';
-import { observedGateway, type ObservedGateway } from '../../support/etcd-gateway';
-import { testOn } from '../../support/test-on';
-
-const JOB = { name: 'job', lockAtMostFor: '10m' };
+import { JOB, testEtcd } from '../../support/benches/etcd';
+import { etcd } from '../../support/stores/etcd-place';
 
 async function granted(provider: EtcdLockProvider, job: object = JOB): Promise<Lock> {
   const lock = await provider.lock({ ...JOB, ...job });
@@ -14,25 +12,7 @@ async function granted(provider: EtcdLockProvider, job: object = JOB): Promise<L
   return lock;
 }
 
-function testRequests(
-  name: string,
-  body: (provider: EtcdLockProvider, gateway: ObservedGateway, place: EtcdPlace) => Promise<void>,
-): void {
-  testOn('etcd', name, async () => {
-    const place = new EtcdPlace();
-    const gateway = await observedGateway();
-    const provider = place.provider({ endpoints: gateway.url });
-    try {
-      await body(provider, gateway, place);
-    } finally {
-      await provider.close();
-      await gateway.close();
-      await place.dispose();
-    }
-  });
-}
-
-testRequests('a grant costs three requests, and a release two', async (provider, gateway) => {
+testEtcd('a grant costs three requests, and a release two', async ({ provider, gateway }) => {
   await granted(provider, { name: 'first' });
   gateway.takePaths();
   const lock = await granted(provider);
@@ -42,19 +22,17 @@ testRequests('a grant costs three requests, and a release two', async (provider,
   assert.deepEqual(gateway.takePaths(), ['kv/txn', 'lease/revoke']);
 });
 
-testRequests('a refusal costs one read, and writes nothing', async (provider, gateway, place) => {
-  const holder = place.provider();
-  await granted(holder);
+testEtcd('a refusal costs one read, and writes nothing', async ({ provider, gateway, open }) => {
+  await granted(open());
   await provider.lock(JOB);
   gateway.takePaths();
   assert.equal(await provider.lock(JOB), undefined);
   assert.deepEqual(gateway.takePaths(), ['kv/range']);
-  await holder.close();
 });
 
-testRequests(
+testEtcd(
   'an extension and a release during lockAtLeastFor cost three requests',
-  async (provider, gateway) => {
+  async ({ provider, gateway }) => {
     const lock = await granted(provider, { lockAtLeastFor: '1m' });
     gateway.takePaths();
     assert.equal(await lock.extend('5m'), true);
@@ -70,31 +48,29 @@ testRequests(
   },
 );
 
-testRequests('the first lock also reads the id of the place', async (provider, gateway, place) => {
+testEtcd('the first lock also reads the id of the place', async ({ provider, gateway, open }) => {
   assert.equal(provider.id, undefined);
   await granted(provider);
   assert.deepEqual(gateway.takePaths(), ['kv/txn', 'kv/range', 'lease/grant', 'kv/txn']);
-  const other = place.provider();
+  const other = open();
   await other.lock({ ...JOB, name: 'other' });
   assert.match(String(provider.id), /^etcd\/[0-9a-f-]{36}$/);
   assert.equal(other.id, provider.id);
-  await other.close();
 });
 
-testRequests('the id of the options wins, and nothing else is a lock', async (_provider, _gateway, place) => {
-  const named = place.provider({ id: 'payroll' });
+testEtcd('the id of the options wins, and nothing else is a lock', async ({ open }) => {
+  const named = open({ id: 'payroll' });
   await granted(named);
   assert.equal(named.id, 'payroll');
   assert.deepEqual(
     (await named.list({})).map(({ name }) => name),
     ['job'],
   );
-  await named.close();
 });
 
-testRequests(
+testEtcd(
   'after 200 ticks that were granted, refused or raced, no lease is left',
-  async (provider, gateway) => {
+  async ({ provider, gateway }) => {
     for (let round = 0; round < 20; round += 1) {
       const asked = await Promise.all(Array.from({ length: 4 }, () => provider.lock(JOB)));
       const locks = asked.filter((lock) => lock !== undefined);
@@ -111,11 +87,11 @@ testRequests(
   },
 );
 
-testRequests(
+testEtcd(
   'a lease is rounded up to whole seconds, and to what the server grants',
-  async (_provider, gateway, place) => {
+  async ({ gateway, open }) => {
     // Its own clock stands still, so that the server may take longer than a third of half a second.
-    const provider = place.provider({ endpoints: gateway.url, clock: new SettableClock() });
+    const provider = open({ endpoints: gateway.url, clock: new SettableClock() });
     for (const [lockAtMostFor, least] of [
       ['500ms', 1],
       ['2s500ms', 3],
@@ -129,13 +105,12 @@ testRequests(
       assert.ok(lock.remainingMs() <= least * 1000);
       await lock.unlock();
     }
-    await provider.close();
   },
 );
 
-testRequests(
+testEtcd(
   'the value of a key names the owner and the end of the lease, for people',
-  async (provider, _, place) => {
+  async ({ provider, place }) => {
     await granted(provider);
     const [key] = await place.keys();
     const value = JSON.parse(Buffer.from(key?.value ?? '', 'base64').toString()) as Record<string, string>;

@@ -5,7 +5,7 @@ import { LockStorageError } from 'cronlatch';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { redisErrorOf } from '#cronlatch/storage/redis/redis-errors';
-import { JOB, testRedis } from '../../support/redis-bench';
+import { JOB, testRedis } from '../../support/benches/redis';
 
 const OUTCOMES: Readonly<Record<string, readonly [outcome: LockStorageError['outcome'], advice: RegExp]>> = {
   "READONLY You can't write against a read only replica. script: 5d31, on @user_script:19.": [

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { LockManager } from 'cronlatch';
 import type { RedisSubscriber } from 'cronlatch/redis';
-import { eventually } from '../../support/eventually';
-import { JOB, testRedis, type RedisBench } from '../../support/redis-bench';
-import { REDIS_CLIENTS } from '../../support/redis-clients';
+import { JOB, testRedis, type RedisBench } from '../../support/benches/redis';
+import { eventually } from '../../support/clocks/eventually';
+import { REDIS_CLIENTS } from '../../support/servers/redis-clients';
 
 const never = new AbortController().signal;
 

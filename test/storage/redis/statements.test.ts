@@ -1,8 +1,9 @@
+// More of this subject: storage/contracts.redis.test.ts, faults/storage/redis, faults/traps/redis.test.ts, bench/redis.test.ts, docs/redis.test.ts
 import assert from 'node:assert/strict';
 import { LockStorageError } from 'cronlatch';
 import type { RedisCommandFunction } from 'cronlatch/redis';
 import fc from 'fast-check';
-import { JOB, testRedis } from '../../support/redis-bench';
+import { JOB, testRedis } from '../../support/benches/redis';
 
 /** The commands that concern locks, without the check of the server. */
 function scriptsIn(commands: readonly (readonly string[])[]): readonly string[] {

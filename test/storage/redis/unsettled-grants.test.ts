@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { RedisCommandFunction } from 'cronlatch/redis';
-import { JOB, testRedis, type RedisBench } from '../../support/redis-bench';
+import { JOB, testRedis, type RedisBench } from '../../support/benches/redis';
 
 const RULES = { replicas: 1, timeout: '200ms' } as const;
 

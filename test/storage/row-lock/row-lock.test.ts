@@ -1,3 +1,4 @@
+// More of this subject: storage/contracts.row.test.ts, faults/storage/row-lock, faults/processes/row-lock-holder.test.ts, faults/traps/row-locks.test.ts, docs/row-lock.test.ts
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LockLostError, LockStorageError } from 'cronlatch';
@@ -9,10 +10,11 @@ import { DataSource } from 'typeorm';
 import { TRICKY_NAMES } from '#cronlatch/contracts/names';
 import { SqlRowLockProvider } from '#cronlatch/storage/sql/row-lock/row-lock-provider';
 import { databaseOf } from '#cronlatch/storage/typeorm/database';
-import { databaseOn, sqliteDatabase, testOn } from '../../support/databases';
-import { eventually } from '../../support/eventually';
-import { refused } from '../../support/refused';
-import { aborted, JOB, onSending, testRowLocks } from '../../support/row-locks';
+import { closing } from '../../support/benches/closing';
+import { aborted, JOB, onSending, testRowLocks } from '../../support/benches/row-locks';
+import { refused } from '../../support/checks/refused';
+import { eventually } from '../../support/clocks/eventually';
+import { databaseOn, sqliteDatabase, testOn } from '../../support/databases/fresh';
 
 testRowLocks(
   'an attempt that finds no free connection fails, names maxConnections and ran nothing',
@@ -160,18 +162,13 @@ for (const [server, { createTables, verifySchema, RowLockProvider: Provider }] o
   ['postgres', pg],
 ] as const)
   testOn(server, 'a provider from an address needs only its table', async () => {
-    const database = await databaseOn(server);
+    await using database = closing(await databaseOn(server));
     const { url } = database;
-    const provider = new Provider(url, { rowLockTable: 'my_locks' });
-    try {
-      const options = { tables: ['row-lock'], rowLockTable: 'my_locks' } as const;
-      await createTables(url, options);
-      assert.deepEqual(await verifySchema(url, options), []);
-      assert.equal(await (await provider.lock(JOB))?.unlock(), true);
-    } finally {
-      await provider.close();
-      await database.dispose();
-    }
+    await using provider = closing(new Provider(url, { rowLockTable: 'my_locks' }));
+    const options = { tables: ['row-lock'], rowLockTable: 'my_locks' } as const;
+    await createTables(url, options);
+    assert.deepEqual(await verifySchema(url, options), []);
+    assert.equal(await (await provider.lock(JOB))?.unlock(), true);
   });
 
 void test('SQLite and options that make no sense are refused', async () => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { SqlRowLockProvider } from '#cronlatch/storage/sql/row-lock/row-lock-provider';
 import { databaseOf } from '#cronlatch/storage/typeorm/database';
-import { eventually } from '../../support/eventually';
-import { JOB, onSending, testRowLocks, type RowLocks } from '../../support/row-locks';
+import { JOB, onSending, testRowLocks, type RowLocks } from '../../support/benches/row-locks';
+import { eventually } from '../../support/clocks/eventually';
 
 const ROW = `cronlatch_row_lock WHERE name = '${JOB.name}'`;
 const SELECT = `SELECT name FROM ${ROW} FOR UPDATE`;

@@ -103,7 +103,7 @@ export const BROKEN_FINDS: readonly BrokenRunStore[] = [
   },
   {
     does: 'returns whole runs as the latest',
-    caughtBy: 'a latest run is a run without its result and its error (L7)',
+    caughtBy: 'a latest run has the beginning of its error, and no result (L7)',
     breaks: overview((all) => all),
   },
   {

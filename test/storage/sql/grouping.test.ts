@@ -1,15 +1,16 @@
+// More of this subject: storage/sql/grouping-reads.test.ts, storage/sql/plans-of-many.test.ts, faults/storage/sql/grouping.test.ts
 /** Locks that wait for a connection travel together, and each gets the answer that it would get alone. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvalidLockConfigurationError, LockStorageError } from 'cronlatch';
 import { SqlLockProvider } from '#cronlatch/storage/sql/database/sql-lock-provider';
-import { driverPlace } from '../../support/driver-place';
+import { driverPlace } from '../../support/stores/driver-place';
 import { StorageBasedLockProvider } from 'cronlatch/provider';
 import { SettableClock } from 'cronlatch/testing';
-import { eventually } from '../../support/eventually';
-import { signal } from '../../support/executor-bench';
-import { turn } from '../../support/lock-bench';
-import { LIMIT, namesOf, releaseAll, requestOf, testGroups } from '../../support/grouping-bench';
+import { eventually } from '../../support/clocks/eventually';
+import { signal } from '../../support/benches/executor';
+import { turn } from '../../support/benches/lock';
+import { LIMIT, namesOf, releaseAll, requestOf, testGroups } from '../../support/benches/grouping';
 
 testGroups(
   '101 locks that are due together and free need a statement for the first and one for each 50',

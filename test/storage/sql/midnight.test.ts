@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { SettableClock } from 'cronlatch/testing';
 import { StorageBasedLockProvider } from 'cronlatch/provider';
 import { createJobGuard } from 'cronlatch/typeorm';
-import { eventually } from '../../support/eventually';
-import { namesOf, releaseAll, testGroups } from '../../support/grouping-bench';
-import { createRunTables } from '../../support/run-places';
-import { testOnServers } from '../../support/server-bench';
-import { statementLog } from '../../support/statement-log';
+import { namesOf, releaseAll, testGroups } from '../../support/benches/grouping';
+import { testOnServers } from '../../support/benches/server';
+import { eventually } from '../../support/clocks/eventually';
+import { createRunTables } from '../../support/databases/run-tables';
+import { statementLog } from '../../support/databases/statement-log';
 
 testOnServers(
   'a night of 200 once-per-day jobs sends a claim and a completion for each, and few other statements',

@@ -3,9 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { LockStorageError, type LockConfiguration } from 'cronlatch';
 import { createJobGuard } from 'cronlatch/typeorm';
-import { eventually } from '../../support/eventually';
-import { nextEvent } from '../../support/guard-bench';
-import { testOnServer, testOnServers, type ServerBench } from '../../support/server-bench';
+import { closing } from '../../support/benches/closing';
+import { nextEvent } from '../../support/benches/guard';
+import { testOnServer, testOnServers, type ServerBench } from '../../support/benches/server';
+import { eventually } from '../../support/clocks/eventually';
 
 const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
 const MAY = 'SELECT, INSERT, UPDATE';
@@ -62,31 +63,27 @@ testOnServers(
     const statements = STATEMENTS[bench.server === 'postgres' ? 'postgres' : 'mysql'];
     await withUser(bench, async ({ account, url }) => {
       const options = { logger: false, statementTimeout: '1s' } as const;
-      const guard = await createJobGuard(bench.dataSource({ url }), options);
+      await using guard = closing(await createJobGuard(bench.dataSource({ url }), options));
       const tick = guard.wrap(JOB, () => 'ran');
-      try {
-        assert.equal(await tick(), 'ran');
-        await ask(statements.revoke(account));
-        assert.equal(await tick(), 'ran', 'open connections stay open');
-        await bench.stranger.killSessions();
-        let error: unknown;
-        const isRefused = async (): Promise<boolean> => {
-          const failed = nextEvent(guard, 'lock:failed');
-          assert.equal(await tick(), undefined);
-          ({ error } = await failed);
-          assert.ok(error instanceof LockStorageError);
-          // Not the first time, if the statement was sent before the end of its connection was noticed.
-          return error.outcome === 'nothing-ran';
-        };
-        await eventually(isRefused, 'a new connection is refused');
+      assert.equal(await tick(), 'ran');
+      await ask(statements.revoke(account));
+      assert.equal(await tick(), 'ran', 'open connections stay open');
+      await bench.stranger.killSessions();
+      let error: unknown;
+      const isRefused = async (): Promise<boolean> => {
+        const failed = nextEvent(guard, 'lock:failed');
+        assert.equal(await tick(), undefined);
+        ({ error } = await failed);
         assert.ok(error instanceof LockStorageError);
-        assert.match(error.message, statements.refusal);
-        assert.doesNotMatch(`${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`, /hunter2/);
-        await ask(statements.restore(account));
-        assert.equal(await tick(), 'ran');
-      } finally {
-        await guard.close();
-      }
+        // Not the first time, if the statement was sent before the end of its connection was noticed.
+        return error.outcome === 'nothing-ran';
+      };
+      await eventually(isRefused, 'a new connection is refused');
+      assert.ok(error instanceof LockStorageError);
+      assert.match(error.message, statements.refusal);
+      assert.doesNotMatch(`${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`, /hunter2/);
+      await ask(statements.restore(account));
+      assert.equal(await tick(), 'ran');
     });
   },
 );

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { systemClock, type Clock } from 'cronlatch/provider';
 import { createJobGuard } from 'cronlatch/typeorm';
-import { testOnServers, type ServerBench } from '../../support/server-bench';
-import { targetOf, tcpProxy, throughProxy, type TcpProxy } from '../../support/tcp-proxy';
+import { testOnServers, type ServerBench } from '../../support/benches/server';
+import { targetOf, tcpProxy, throughProxy, type TcpProxy } from '../../support/faults/tcp-proxy';
 
 const LEASES = ['10s', '30s', '10m'] as const;
 const FORGOTTEN = ['all', 'first', 'last'] as const;

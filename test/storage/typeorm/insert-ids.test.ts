@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
 import { DataSource } from 'typeorm';
-import { databaseOn, testOn } from '../../support/databases';
-import { lockRows, migratedDataSource } from '../../support/lock-table';
+import { closing } from '../../support/benches/closing';
+import { databaseOn, testOn } from '../../support/databases/fresh';
+import { lockRows, migratedDataSource } from '../../support/databases/lock-table';
 
 const JOB = { name: 'job', lockAtMostFor: '1m' };
 
@@ -92,25 +93,21 @@ for (const { table, changes, servers = ['mysql', 'mariadb'] as const } of TABLES
 }
 
 testOn('mysql', 'the token is read from the row if the server hides its generated key (P3)', async () => {
-  const database = await databaseOn('mysql');
-  const application = await new DataSource({
-    ...database.options,
-    extra: { connectionLimit: 1 },
-  }).initialize();
+  await using database = closing(await databaseOn('mysql'));
+  await using application = closing(
+    await new DataSource({
+      ...database.options,
+      extra: { connectionLimit: 1 },
+    }).initialize(),
+  );
   for (const change of ['SET SESSION sql_generate_invisible_primary_key = ON', RECREATED[1] ?? ''])
     await application.query(change);
   await application.query('SET SESSION show_gipk_in_create_table_and_information_schema = OFF');
-  const provider = new TypeOrmLockProvider(application, { connections: 'shared' });
-  try {
-    const lock = await provider.lock(JOB);
-    const rows = await lockRows(application);
-    assert.deepEqual(
-      [lock?.fencingToken],
-      rows.map(({ token }) => token),
-    );
-  } finally {
-    await provider.close();
-    await application.destroy();
-    await database.dispose();
-  }
+  await using provider = closing(new TypeOrmLockProvider(application, { connections: 'shared' }));
+  const lock = await provider.lock(JOB);
+  const rows = await lockRows(application);
+  assert.deepEqual(
+    [lock?.fencingToken],
+    rows.map(({ token }) => token),
+  );
 });

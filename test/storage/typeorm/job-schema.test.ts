@@ -10,11 +10,18 @@ import { JobStatements } from '#cronlatch/storage/sql/ledger/job-statements';
 import { RunStatements } from '#cronlatch/storage/sql/ledger/run-statements';
 import { tableOf } from '#cronlatch/storage/sql/schema/tables';
 import type { SqlStatement } from '#cronlatch/storage/sql/connections/statement';
-import { databaseOn, SERVER_NAMES, testOn, testOnEvery, type TestDatabase } from '../../support/databases';
-import { DAILY } from '../../support/guard-of-runs';
-import { withRunStore } from '../../support/run-bench';
-import { readWithoutIndex } from '../../support/plans';
-import { FAILED, LIMIT, RUNNING } from '../../support/runs';
+import { closing } from '../../support/benches/closing';
+import {
+  databaseOn,
+  testOn,
+  testOnEveryServer,
+  testOnEvery,
+  type TestDatabase,
+} from '../../support/databases/fresh';
+import { DAILY } from '../../support/benches/guard-of-runs';
+import { withRunStore } from '../../support/benches/run-store';
+import { readWithoutIndex } from '../../support/databases/plans';
+import { FAILED, LIMIT, RUNNING } from '../../support/jobs/runs';
 
 const JOB: JobRegistration = {
   job: 'close-day',
@@ -65,64 +72,59 @@ testOnEvery('a register of another name is used by the guard with that name', (d
   }),
 );
 
-for (const server of SERVER_NAMES)
-  testOn(server, 'the register can be in another schema, with the longest names', async () => {
-    const database = await databaseOn(server);
-    const place = server === 'postgres' ? 'ops' : `${database.name}_ops`;
-    await database.ask(`CREATE SCHEMA ${place}`);
-    const options = { jobTable: 'Jobs', schema: place, nameLength: 255 };
-    const migrations = (['ledger', 'jobs'] as const).map((table) =>
-      createCronlatchMigration({ tables: [table] as ['ledger'] | ['jobs'], ...options }),
+testOnEveryServer('the register can be in another schema, with the longest names', async (server) => {
+  const database = await databaseOn(server);
+  const place = server === 'postgres' ? 'ops' : `${database.name}_ops`;
+  await database.ask(`CREATE SCHEMA ${place}`);
+  const options = { jobTable: 'Jobs', schema: place, nameLength: 255 };
+  const migrations = (['ledger', 'jobs'] as const).map((table) =>
+    createCronlatchMigration({ tables: [table] as ['ledger'] | ['jobs'], ...options }),
+  );
+  const dataSource = await new DataSource({ ...database.options, migrations }).initialize();
+  const store = new TypeOrmRunStore(dataSource, options);
+  const job = '日'.repeat(255);
+  try {
+    await dataSource.runMigrations();
+    const declared = { ...JOB.declared, keepAlive: true };
+    for (const each of [JOB, { ...JOB, declared }]) await store.registerJobs([{ ...each, job }], LIMIT);
+    const answeredAt = JOB.nextScheduledAt ?? assert.fail();
+    await store.updateJobs([{ job, answeredAt, nextScheduledAt: undefined }], LIMIT);
+    const { jobs } = await store.jobs(LIMIT);
+    assert.deepEqual(
+      jobs.map((each) => [each.job, each.previous?.declared, each.nextScheduledAt]),
+      [[job, JOB.declared, undefined]],
     );
-    const dataSource = await new DataSource({ ...database.options, migrations }).initialize();
-    const store = new TypeOrmRunStore(dataSource, options);
-    const job = '日'.repeat(255);
-    try {
-      await dataSource.runMigrations();
-      const declared = { ...JOB.declared, keepAlive: true };
-      for (const each of [JOB, { ...JOB, declared }]) await store.registerJobs([{ ...each, job }], LIMIT);
-      const answeredAt = JOB.nextScheduledAt ?? assert.fail();
-      await store.updateJobs([{ job, answeredAt, nextScheduledAt: undefined }], LIMIT);
-      const { jobs } = await store.jobs(LIMIT);
-      assert.deepEqual(
-        jobs.map((each) => [each.job, each.previous?.declared, each.nextScheduledAt]),
-        [[job, JOB.declared, undefined]],
-      );
-    } finally {
-      await store.close();
-      await dataSource.destroy();
-      if (server !== 'postgres') await database.ask(`DROP SCHEMA ${place}`);
-      await database.dispose();
-    }
-  });
+  } finally {
+    await store.close();
+    await dataSource.destroy();
+    if (server !== 'postgres') await database.ask(`DROP SCHEMA ${place}`);
+    await database.dispose();
+  }
+});
 
 testOnEvery(
   'a guard without the table starts with one warning, and registers when the table is there',
   (database) =>
     withRunStore(database, {}, async ({ application }) => {
       await up(application, 'down');
-      const guard = await createJobGuard(application, { pollInterval: false, logger: false });
-      try {
-        const warnings: string[] = [];
-        guard.on('guard:warning', ({ message }) => void warnings.push(message));
-        const job = guard.wrap(DAILY, () => 'done');
-        const recorded = guard.wrap({ name: 'recorded', lockAtMostFor: '1m', history: true }, () => 'done');
-        await guard.runOverdue();
-        assert.deepEqual([await job(), await recorded()], ['done', 'done']);
-        await guard.runOverdue();
-        assert.equal(warnings.length, 1);
-        assert.match(warnings[0] ?? '', /^The jobs are not registered\. Table 'cronlatch_job'/);
-        assert.match(warnings[0] ?? '', MISSING);
-        await assert.rejects(guard.ledger.jobs(), { code: SchemaMismatchError.code });
-        await up(application);
-        await guard.runOverdue();
-        assert.deepEqual(
-          (await guard.ledger.jobs()).map((each) => each.job),
-          ['close-day', 'recorded'],
-        );
-      } finally {
-        await guard.close();
-      }
+      await using guard = closing(await createJobGuard(application, { pollInterval: false, logger: false }));
+      const warnings: string[] = [];
+      guard.on('guard:warning', ({ message }) => void warnings.push(message));
+      const job = guard.wrap(DAILY, () => 'done');
+      const recorded = guard.wrap({ name: 'recorded', lockAtMostFor: '1m', history: true }, () => 'done');
+      await guard.runOverdue();
+      assert.deepEqual([await job(), await recorded()], ['done', 'done']);
+      await guard.runOverdue();
+      assert.equal(warnings.length, 1);
+      assert.match(warnings[0] ?? '', /^The jobs are not registered\. Table 'cronlatch_job'/);
+      assert.match(warnings[0] ?? '', MISSING);
+      await assert.rejects(guard.ledger.jobs(), { code: SchemaMismatchError.code });
+      await up(application);
+      await guard.runOverdue();
+      assert.deepEqual(
+        (await guard.ledger.jobs()).map((each) => each.job),
+        ['close-day', 'recorded'],
+      );
     }),
 );
 
@@ -132,7 +134,7 @@ testOn('postgres', 'a user without privileges on the table is warned once, and i
     const user = `u${randomBytes(6).toString('hex')}`;
     await application.query(`CREATE ROLE ${user} LOGIN PASSWORD 'secret'`);
     await application.query(
-      `GRANT SELECT, INSERT, UPDATE ON shedlock, cronlatch_run, cronlatch_run_event TO ${user}`,
+      `GRANT SELECT, INSERT, UPDATE ON shedlock, cronlatch_run, cronlatch_run_event, cronlatch_run_request TO ${user}`,
     );
     await application.query(`GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${user}`);
     const url = new URL(database.url);
@@ -140,21 +142,17 @@ testOn('postgres', 'a user without privileges on the table is warned once, and i
     for (const privilege of ['REFERENCES', 'SELECT', 'SELECT, INSERT']) {
       await application.query(`GRANT ${privilege} ON cronlatch_job TO ${user}`);
       const source = new DataSource({ type: 'postgres', url: url.href });
-      const guard = await createJobGuard(source, { pollInterval: false, logger: false });
-      try {
-        const warnings: string[] = [];
-        guard.on('guard:warning', ({ message }) => void warnings.push(message));
-        const job = guard.wrap(DAILY, () => 'done');
-        for (let poll = 0; poll < 3; poll += 1) {
-          await guard.runOverdue();
-          await job();
-        }
-        assert.deepEqual(warnings, [
-          'Could not update the register of jobs. The guard will try again at the next poll.',
-        ]);
-      } finally {
-        await guard.close();
+      await using guard = closing(await createJobGuard(source, { pollInterval: false, logger: false }));
+      const warnings: string[] = [];
+      guard.on('guard:warning', ({ message }) => void warnings.push(message));
+      const job = guard.wrap(DAILY, () => 'done');
+      for (let poll = 0; poll < 3; poll += 1) {
+        await guard.runOverdue();
+        await job();
       }
+      assert.deepEqual(warnings, [
+        'Could not update the register of jobs. The guard will try again at the next poll.',
+      ]);
     }
     await application.query(`DROP OWNED BY ${user}`);
     await application.query(`DROP ROLE ${user}`);
@@ -165,18 +163,14 @@ testOn('postgres', 'a user without privileges on the table is warned once, and i
 testOnEvery('a table of another shape is a warning as well', (database) =>
   withRunStore(database, {}, async ({ application }) => {
     await application.query('ALTER TABLE cronlatch_job DROP COLUMN last_holder');
-    const guard = await createJobGuard(application, { pollInterval: false, logger: false });
-    try {
-      const warnings: string[] = [];
-      guard.on('guard:warning', ({ message }) => void warnings.push(message));
-      const job = guard.wrap(DAILY, () => 'done');
-      await guard.runOverdue();
-      assert.equal(await job(), 'done');
-      assert.equal(warnings.length, 1);
-      assert.match(warnings[0] ?? '', /has no column 'last_holder'\. Run: ALTER TABLE/);
-    } finally {
-      await guard.close();
-    }
+    await using guard = closing(await createJobGuard(application, { pollInterval: false, logger: false }));
+    const warnings: string[] = [];
+    guard.on('guard:warning', ({ message }) => void warnings.push(message));
+    const job = guard.wrap(DAILY, () => 'done');
+    await guard.runOverdue();
+    assert.equal(await job(), 'done');
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0] ?? '', /has no column 'last_holder'\. Run: ALTER TABLE/);
   }),
 );
 

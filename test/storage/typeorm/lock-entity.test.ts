@@ -10,8 +10,8 @@ import {
   type LockRow,
   TypeOrmLockProvider,
 } from 'cronlatch/typeorm';
-import { mysqlDatabase, sqliteDatabase, testOn, type TestDatabase } from '../../support/databases';
-import { migratedDataSource } from '../../support/lock-table';
+import { mysqlDatabase, sqliteDatabase, testOn, type TestDatabase } from '../../support/databases/fresh';
+import { migratedDataSource } from '../../support/databases/lock-table';
 
 async function synchronizes(database: TestDatabase): Promise<void> {
   const entity = createLockEntity({ type: database.options.type });
@@ -80,7 +80,7 @@ void test('a migration for unknown tables is refused', () => {
     assert.throws(() => createCronlatchMigration({ tables }), {
       code: 'CRONLATCH_INVALID_CONFIGURATION',
       message:
-        /^tables is .*: use \['lock'\], \['ledger'\], \['jobs'\] or \['row-lock'\]\. If you need more than one, create a migration for each/,
+        /^tables is .*: use \['lock'\], \['ledger'\], \['jobs'\], \['operations'\] or \['row-lock'\]\. If you need more than one, create a migration for each/,
     });
   }
 });

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { DataSource } from 'typeorm';
 import type { JobConfiguration } from 'cronlatch';
 import { createCronlatchMigration, createJobGuard, TypeOrmLockProvider } from 'cronlatch/typeorm';
+import { runningJob } from '../../support/benches/guard';
 import {
   databaseOn,
   mariadbDatabase,
   testOn,
   testOnEvery,
   type Administrator,
-} from '../../support/databases';
-import { runningJob } from '../../support/guard-bench';
-import { migratedDataSource } from '../../support/lock-table';
-import { ledgerDataSource } from '../../support/run-places';
+} from '../../support/databases/fresh';
+import { migratedDataSource } from '../../support/databases/lock-table';
+import { ledgerDataSource } from '../../support/databases/run-tables';
 
 const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
 const DAILY: JobConfiguration = {

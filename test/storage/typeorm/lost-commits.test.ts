@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { DataSource } from 'typeorm';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
-import { testOnEvery, type TestDatabase } from '../../support/databases';
-import { insertLockRow, lockRows, migratedDataSource, shiftBack } from '../../support/lock-table';
+import { testOnEvery, type TestDatabase } from '../../support/databases/fresh';
+import { insertLockRow, lockRows, migratedDataSource, shiftBack } from '../../support/databases/lock-table';
 
 const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { ClaimLostError } from 'cronlatch';
 import { createJobGuard } from 'cronlatch/typeorm';
-import { closeDay, countedTask } from '../../support/close-day';
-import { testOnEvery } from '../../support/databases';
-import { reasonOf, runningJob } from '../../support/guard-bench';
-import { ledgerDataSource } from '../../support/run-places';
+import { reasonOf, runningJob } from '../../support/benches/guard';
+import { testOnEvery } from '../../support/databases/fresh';
+import { ledgerDataSource } from '../../support/databases/run-tables';
+import { closeDay, countedTask } from '../../support/jobs/close-day';
 
 const TABLES = ['shedlock', 'cronlatch_run'];
 

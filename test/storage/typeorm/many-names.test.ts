@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
-import { reportLack } from '../../support/databases';
-import { migratedDataSource } from '../../support/lock-table';
+import { reportLack } from '../../support/databases/fresh';
+import { migratedDataSource } from '../../support/databases/lock-table';
 
 /** More than a process remembers. */
 const FILLED = 11_000;

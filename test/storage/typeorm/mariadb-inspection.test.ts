@@ -3,26 +3,22 @@ import type { QueryRunner } from 'typeorm';
 import type { SqlResult, SqlStatement } from '#cronlatch/storage/sql/connections/statement';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
 import { inspectionOf, readTable } from '#cronlatch/storage/sql/schema/inspected-table';
-import { mariadbDatabase, testOn } from '../../support/databases';
-import { migratedDataSource } from '../../support/lock-table';
-import { createRunTables } from '../../support/run-places';
+import { closing } from '../../support/benches/closing';
+import { mariadbDatabase, testOn } from '../../support/databases/fresh';
+import { migratedDataSource } from '../../support/databases/lock-table';
+import { createRunTables } from '../../support/databases/run-tables';
 
 type Rows = SqlResult['rows'];
 
 /** The inspection of two tables, and a connection to send it on. */
 function onMariadb(name: string, body: (runner: QueryRunner, inspection: SqlStatement) => Promise<void>) {
   testOn('mariadb', name, async () => {
-    const database = await mariadbDatabase();
-    const dataSource = await migratedDataSource(database);
+    await using database = closing(await mariadbDatabase());
+    await using dataSource = closing(await migratedDataSource(database));
     await createRunTables(dataSource);
     const paths = [['shedlock'], [database.name, 'cronlatch_run']];
     const locations = paths.map((path) => ({ path, database: database.name }));
-    try {
-      await body(dataSource.createQueryRunner(), inspectionOf(locations, mysql));
-    } finally {
-      await dataSource.destroy();
-      await database.dispose();
-    }
+    await body(dataSource.createQueryRunner(), inspectionOf(locations, mysql));
   });
 }
 

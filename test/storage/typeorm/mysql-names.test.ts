@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { LockConfiguration } from 'cronlatch';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
-import { testOn } from '../../support/databases';
-import { lockRows } from '../../support/lock-table';
-import { ServerBench, testOnServer } from '../../support/server-bench';
+import { ServerBench, testOnServer } from '../../support/benches/server';
+import { testOn } from '../../support/databases/fresh';
+import { lockRows } from '../../support/databases/lock-table';
 
 const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { DataSource } from 'typeorm';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
-import { testOnOwn } from '../../support/databases';
-import { lockRows } from '../../support/lock-table';
-import { OwnServerBench } from '../../support/own-server-bench';
+import { OwnServerBench } from '../../support/benches/own-server';
+import { testOnOwn } from '../../support/databases/fresh';
+import { lockRows } from '../../support/databases/lock-table';
 
 const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
 

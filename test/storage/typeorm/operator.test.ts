@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { DataSource } from 'typeorm';
 import { SchemaMismatchError, type LockConfiguration } from 'cronlatch';
 import { createCronlatchMigration, createJobGuard } from 'cronlatch/typeorm';
-import { databaseOn, testOn, testOnEvery } from '../../support/databases';
-import { eventually } from '../../support/eventually';
-import { nextEvent, runningJob } from '../../support/guard-bench';
-import { insertLockRow, lockRows, migratedDataSource, shiftBack } from '../../support/lock-table';
+import { closing } from '../../support/benches/closing';
+import { nextEvent, runningJob } from '../../support/benches/guard';
+import { eventually } from '../../support/clocks/eventually';
+import { databaseOn, testOn, testOnEvery } from '../../support/databases/fresh';
+import { insertLockRow, lockRows, migratedDataSource, shiftBack } from '../../support/databases/lock-table';
 
 const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '30s' };
 const FAR_AWAY_MS = 10 * 365 * 24 * 3_600_000;
@@ -41,45 +42,35 @@ testOnEvery(
 testOnEvery(
   'a row edited to end in ten years is held, a row edited to have ended is free, and each grant starts a full lease (F-62)',
   async (database) => {
-    const dataSource = await migratedDataSource(database);
-    const guard = await createJobGuard(dataSource);
-    try {
-      await insertLockRow(dataSource, { name: 'job', lockedBy: 'operator', endsInMs: FAR_AWAY_MS });
-      assert.deepEqual(await guard.run(JOB, () => 'ran'), { executed: false, reason: 'locked' });
-      await shiftBack(dataSource, 2 * FAR_AWAY_MS);
-      assert.deepEqual(await guard.run(JOB, () => 'ran'), { executed: true, value: 'ran' });
-      const job = await runningJob(guard, JOB);
-      const [row] = await lockRows(dataSource);
-      assert.equal((row?.lockUntilUs ?? 0) - (row?.lockedAtUs ?? 0), 30_000_000);
-      job.finish();
-      await job.result;
-    } finally {
-      await guard.close();
-      await dataSource.destroy();
-    }
+    await using dataSource = closing(await migratedDataSource(database));
+    await using guard = closing(await createJobGuard(dataSource));
+    await insertLockRow(dataSource, { name: 'job', lockedBy: 'operator', endsInMs: FAR_AWAY_MS });
+    assert.deepEqual(await guard.run(JOB, () => 'ran'), { executed: false, reason: 'locked' });
+    await shiftBack(dataSource, 2 * FAR_AWAY_MS);
+    assert.deepEqual(await guard.run(JOB, () => 'ran'), { executed: true, value: 'ran' });
+    const job = await runningJob(guard, JOB);
+    const [row] = await lockRows(dataSource);
+    assert.equal((row?.lockUntilUs ?? 0) - (row?.lockedAtUs ?? 0), 30_000_000);
+    job.finish();
+    await job.result;
   },
 );
 
 testOnEvery(
   'a guard that starts before its table exists fails each tick, and works as soon as the table exists (F-63)',
   async (database) => {
-    const dataSource = await new DataSource(database.options).initialize();
-    const guard = await createJobGuard(dataSource, { lazy: true, logger: false });
+    await using dataSource = closing(await new DataSource(database.options).initialize());
+    await using guard = closing(await createJobGuard(dataSource, { lazy: true, logger: false }));
     const tick = guard.wrap(JOB, () => 'ran');
-    try {
-      for (let before = 1; before <= 2; before += 1) {
-        const failed = nextEvent(guard, 'lock:failed');
-        assert.equal(await tick(), undefined);
-        assert.ok((await failed).error instanceof SchemaMismatchError);
-      }
-      const runner = dataSource.createQueryRunner();
-      await new (createCronlatchMigration({ tables: ['lock'] }))().up(runner);
-      await runner.release();
-      assert.equal(await tick(), 'ran');
-    } finally {
-      await guard.close();
-      await dataSource.destroy();
+    for (let before = 1; before <= 2; before += 1) {
+      const failed = nextEvent(guard, 'lock:failed');
+      assert.equal(await tick(), undefined);
+      assert.ok((await failed).error instanceof SchemaMismatchError);
     }
+    const runner = dataSource.createQueryRunner();
+    await new (createCronlatchMigration({ tables: ['lock'] }))().up(runner);
+    await runner.release();
+    assert.equal(await tick(), 'ran');
   },
 );
 
@@ -134,26 +125,20 @@ testOnEvery('deleting the row of a free lock costs no later tick (F-60)', async 
 });
 
 testOn('postgres', 'a trigger that drops inserts makes each tick an error that names the cause', async () => {
-  const database = await databaseOn('postgres');
-  const dataSource = await migratedDataSource(database);
-  const guard = await createJobGuard(dataSource, { logger: false });
-  try {
-    await dataSource.query(
-      `CREATE FUNCTION dropped() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`,
+  await using database = closing(await databaseOn('postgres'));
+  await using dataSource = closing(await migratedDataSource(database));
+  await using guard = closing(await createJobGuard(dataSource, { logger: false }));
+  await dataSource.query(
+    `CREATE FUNCTION dropped() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`,
+  );
+  await dataSource.query(
+    `CREATE TRIGGER dropping BEFORE INSERT ON shedlock FOR EACH ROW EXECUTE FUNCTION dropped()`,
+  );
+  for (let tick = 0; tick < 3; tick += 1)
+    await assert.rejects(
+      guard.run(JOB, () => assert.fail('ran')),
+      /Does a trigger or a rule drop the insert/,
     );
-    await dataSource.query(
-      `CREATE TRIGGER dropping BEFORE INSERT ON shedlock FOR EACH ROW EXECUTE FUNCTION dropped()`,
-    );
-    for (let tick = 0; tick < 3; tick += 1)
-      await assert.rejects(
-        guard.run(JOB, () => assert.fail('ran')),
-        /Does a trigger or a rule drop the insert/,
-      );
-    await dataSource.query('DROP TRIGGER dropping ON shedlock');
-    assert.deepEqual(await guard.run(JOB, () => 'ran'), { executed: true, value: 'ran' });
-  } finally {
-    await guard.close();
-    await dataSource.destroy();
-    await database.dispose();
-  }
+  await dataSource.query('DROP TRIGGER dropping ON shedlock');
+  assert.deepEqual(await guard.run(JOB, () => 'ran'), { executed: true, value: 'ran' });
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { LockStorageError, type LockConfiguration } from 'cronlatch';
 import { createJobGuard } from 'cronlatch/typeorm';
-import { reasonOf } from '../../support/guard-bench';
-import { testOnServers } from '../../support/server-bench';
+import { reasonOf } from '../../support/benches/guard';
+import { testOnServers } from '../../support/benches/server';
 
 const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
 

@@ -5,7 +5,8 @@ import { test } from 'node:test';
 import { DataSource } from 'typeorm';
 import { LockStorageError } from 'cronlatch';
 import { createJobGuard } from 'cronlatch/typeorm';
-import { nextEvent } from '../../support/guard-bench';
+import { closing } from '../../support/benches/closing';
+import { nextEvent } from '../../support/benches/guard';
 
 function message(type: string, content: Buffer): Buffer {
   const length = Buffer.alloc(4);
@@ -40,20 +41,17 @@ async function closingServer(): Promise<{ url: string; close(): void }> {
 }
 
 void test('a PostgreSQL that shuts down in the same packet that admits the client fails the tick and not the process (F-30)', async () => {
-  const server = await closingServer();
+  await using server = closing(await closingServer());
   const dataSource = new DataSource({ type: 'postgres', url: server.url });
-  const guard = await createJobGuard(dataSource, { lazy: true, logger: false, statementTimeout: '1s' });
-  try {
-    for (let tick = 1; tick <= 3; tick += 1) {
-      const failed = nextEvent(guard, 'lock:failed');
-      await assert.rejects(
-        guard.run({ name: 'job', lockAtMostFor: '1m' }, () => assert.fail('ran')),
-        (error) => error instanceof LockStorageError && error.outcome === 'nothing-ran',
-      );
-      await failed;
-    }
-  } finally {
-    await guard.close();
-    server.close();
+  await using guard = closing(
+    await createJobGuard(dataSource, { lazy: true, logger: false, statementTimeout: '1s' }),
+  );
+  for (let tick = 1; tick <= 3; tick += 1) {
+    const failed = nextEvent(guard, 'lock:failed');
+    await assert.rejects(
+      guard.run({ name: 'job', lockAtMostFor: '1m' }, () => assert.fail('ran')),
+      (error) => error instanceof LockStorageError && error.outcome === 'nothing-ran',
+    );
+    await failed;
   }
 });

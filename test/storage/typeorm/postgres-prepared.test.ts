@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { LockProvider } from 'cronlatch/provider';
-import { testOn } from '../../support/databases';
-import { ServerBench } from '../../support/server-bench';
+import { ServerBench } from '../../support/benches/server';
+import { testOn } from '../../support/databases/fresh';
 
 async function lockAndUnlock(provider: LockProvider): Promise<void> {
   const lock = await provider.lock({ name: 'job', lockAtMostFor: '1m' });

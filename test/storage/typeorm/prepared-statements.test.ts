@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { createConnection } from 'mysql2/promise';
 import type { DataSource } from 'typeorm';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
-import { withChangedTable } from '../../support/changed-table';
-import { testOnOwn, testWith, type TestDatabase } from '../../support/databases';
-import { lockRows, migratedDataSource } from '../../support/lock-table';
-import { ownServer } from '../../support/own-server';
+import { closing } from '../../support/benches/closing';
+import { withChangedTable } from '../../support/databases/changed-table';
+import { testOnOwn, testWith, type TestDatabase } from '../../support/databases/fresh';
+import { lockRows, migratedDataSource } from '../../support/databases/lock-table';
+import { ownServer } from '../../support/servers/own';
 
 const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
 
@@ -17,19 +18,14 @@ async function withOneSession(
   database: TestDatabase,
   body: (dataSource: DataSource, runOnce: () => Promise<void>) => Promise<void>,
 ): Promise<void> {
-  const dataSource = await migratedDataSource(database, { poolSize: 1 });
-  const provider = new TypeOrmLockProvider(dataSource, { connections: 'shared' });
+  await using dataSource = closing(await migratedDataSource(database, { poolSize: 1 }));
+  await using provider = closing(new TypeOrmLockProvider(dataSource, { connections: 'shared' }));
   const runOnce = async (): Promise<void> => {
     const lock = await provider.lock(JOB);
     assert.ok(lock?.fencingToken);
     assert.equal(await lock.unlock(), true);
   };
-  try {
-    await body(dataSource, runOnce);
-  } finally {
-    await provider.close();
-    await dataSource.destroy();
-  }
+  await body(dataSource, runOnce);
 }
 
 async function preparedNames(dataSource: DataSource): Promise<string[]> {

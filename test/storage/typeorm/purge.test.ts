@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import type { JobGuard } from 'cronlatch';
 import { periodAt, type CalendarPeriod } from 'cronlatch/calendar';
 import { createJobGuard, TypeOrmRunStore } from 'cronlatch/typeorm';
-import { testOnEvery } from '../../support/databases';
-import { insertFinishedRuns } from '../../support/finished-runs';
-import { databaseNowUs } from '../../support/lock-table';
-import { createRunTables, ledgerDataSource, shiftRunsBack } from '../../support/run-places';
-import { LIMIT } from '../../support/runs';
-import { testOnServers, type ServerBench } from '../../support/server-bench';
+import { closing } from '../../support/benches/closing';
+import { testOnServers, type ServerBench } from '../../support/benches/server';
+import { insertFinishedRuns } from '../../support/databases/finished-runs';
+import { testOnEvery } from '../../support/databases/fresh';
+import { databaseNowUs } from '../../support/databases/lock-table';
+import { createRunTables, ledgerDataSource, shiftRunsBack } from '../../support/databases/run-tables';
+import { LIMIT } from '../../support/jobs/runs';
 
 const DAY_MS = 86_400_000;
 const DAILY = { kind: 'day', timeZone: 'UTC' } as const;
@@ -126,16 +127,11 @@ testPurge('two purges at once delete each run once, and no day counts as missed 
 testOnEvery(
   'a purge deletes thousands of runs of one job, with and without a period, within its time limits (L-55)',
   async (database) => {
-    const application = await ledgerDataSource(database);
+    await using application = closing(await ledgerDataSource(database));
     await insertFinishedRuns(application, { count: 20_000, period: 'hour' });
     await insertFinishedRuns(application, { job: 'slots', count: 20_000, period: 'none' });
-    const guard = await createJobGuard(application, { logger: false });
-    try {
-      assert.equal(await guard.ledger.purge({ olderThan: '1d' }), 2 * (20_000 - 24));
-      assert.equal(await guard.ledger.purge({ olderThan: '1d' }), 0);
-    } finally {
-      await guard.close();
-      await application.destroy();
-    }
+    await using guard = closing(await createJobGuard(application, { logger: false }));
+    assert.equal(await guard.ledger.purge({ olderThan: '1d' }), 2 * (20_000 - 24));
+    assert.equal(await guard.ledger.purge({ olderThan: '1d' }), 0);
   },
 );

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { TypeOrmRunStore } from 'cronlatch/typeorm';
-import { testWith, type TestDatabase } from '../../support/databases';
-import { ledgerDataSource } from '../../support/run-places';
-import { LIMIT, PENDING } from '../../support/runs';
+import { closing } from '../../support/benches/closing';
+import { testWith, type TestDatabase } from '../../support/databases/fresh';
+import { ledgerDataSource } from '../../support/databases/run-tables';
+import { LIMIT, PENDING } from '../../support/jobs/runs';
 
 /** The number of statements that the application's only session has prepared. */
 const PREPARED = {
@@ -19,17 +20,12 @@ async function withOneSession(
   count: string,
   body: (store: TypeOrmRunStore, prepared: () => Promise<number>) => Promise<void>,
 ): Promise<void> {
-  const application = await ledgerDataSource(database, { poolSize: 1 });
-  const store = new TypeOrmRunStore(application, { connections: 'shared' });
-  try {
-    await body(store, async () => {
-      const [row] = await application.query<{ prepared: unknown }[]>(count);
-      return Number(row?.prepared);
-    });
-  } finally {
-    await store.close();
-    await application.destroy();
-  }
+  await using application = closing(await ledgerDataSource(database, { poolSize: 1 }));
+  await using store = closing(new TypeOrmRunStore(application, { connections: 'shared' }));
+  await body(store, async () => {
+    const [row] = await application.query<{ prepared: unknown }[]>(count);
+    return Number(row?.prepared);
+  });
 }
 
 for (const server of ['mysql', 'mariadb', 'postgres'] as const)

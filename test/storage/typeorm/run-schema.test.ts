@@ -8,10 +8,11 @@ import {
   type RunEventRow,
   type RunRow,
 } from 'cronlatch/typeorm';
-import { databaseOn, SERVER_NAMES, testOn, testOnEvery, testWith } from '../../support/databases';
-import { testRunStores, withRunStore } from '../../support/run-bench';
-import { ledgerDataSource } from '../../support/run-places';
-import { CLAIM, FAILED, LIMIT, RUNNING } from '../../support/runs';
+import { closing } from '../../support/benches/closing';
+import { testRunStores, withRunStore } from '../../support/benches/run-store';
+import { databaseOn, testOnEveryServer, testOnEvery, testWith } from '../../support/databases/fresh';
+import { ledgerDataSource } from '../../support/databases/run-tables';
+import { CLAIM, FAILED, LIMIT, RUNNING } from '../../support/jobs/runs';
 import { RUN_FLAWS } from './flaws/runs';
 
 testRunStores("the migration's tables have no findings", async (bench) => {
@@ -33,20 +34,15 @@ testOnEvery("for TypeORM, the migration's tables equal the entities' tables", as
 
 testOnEvery('tables synchronized by TypeORM hold runs, and can be read as entities', async (database) => {
   const entities = createLedgerEntities({ type: database.options.type });
-  const dataSource = new DataSource({ ...database.options, entities, synchronize: true });
+  await using dataSource = closing(new DataSource({ ...database.options, entities, synchronize: true }));
   await dataSource.initialize();
-  const store = new TypeOrmRunStore(dataSource);
-  try {
-    assert.deepEqual(await store.verifySchema(), []);
-    await store.insert({ ...RUNNING, event: FAILED }, LIMIT);
-    const [run] = await dataSource.getRepository<RunRow>(entities[0]).find();
-    const [event] = await dataSource.getRepository<RunEventRow>(entities[1]).find();
-    assert.deepEqual([run?.jobName, run?.state, event?.kind], [RUNNING.job, 'running', 'failed']);
-    assert.equal(String(event?.runId), String(run?.id));
-  } finally {
-    await store.close();
-    await dataSource.destroy();
-  }
+  await using store = closing(new TypeOrmRunStore(dataSource));
+  assert.deepEqual(await store.verifySchema(), []);
+  await store.insert({ ...RUNNING, event: FAILED }, LIMIT);
+  const [run] = await dataSource.getRepository<RunRow>(entities[0]).find();
+  const [event] = await dataSource.getRepository<RunEventRow>(entities[1]).find();
+  assert.deepEqual([run?.jobName, run?.state, event?.kind], [RUNNING.job, 'running', 'failed']);
+  assert.equal(String(event?.runId), String(run?.id));
 });
 
 testOnEvery('the migration can run twice, and can be undone', async (database) => {
@@ -118,8 +114,9 @@ for (const [server, flaws] of Object.entries(RUN_FLAWS)) {
   }
 }
 
-for (const server of SERVER_NAMES) {
-  testOn(server, 'the tables can be in another schema, under another name, with wider names', async () => {
+testOnEveryServer(
+  'the tables can be in another schema, under another name, with wider names',
+  async (server) => {
     const database = await databaseOn(server);
     const place = server === 'postgres' ? 'ops' : `${database.name}_ops`;
     await database.ask(`CREATE SCHEMA ${place}`);
@@ -139,8 +136,8 @@ for (const server of SERVER_NAMES) {
       if (server !== 'postgres') await database.ask(`DROP SCHEMA ${place}`);
       await database.dispose();
     }
-  });
-}
+  },
+);
 
 testOnEvery('a further unique index that blocks a run is an error, not an existing run', async (database) => {
   const changes = ['CREATE UNIQUE INDEX beginnings ON cronlatch_run (job_name, period_start)'];

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import Database from 'better-sqlite3';
 import { DataSource } from 'typeorm';
 import { TypeOrmRunStore } from 'cronlatch/typeorm';
-import { testWith } from '../../support/databases';
-import { turn } from '../../support/lock-bench';
-import { withRunStore } from '../../support/run-bench';
-import { createRunTables } from '../../support/run-places';
-import { CLAIM, FAILED, LIMIT, RUNNING } from '../../support/runs';
+import { turn } from '../../support/benches/lock';
+import { withRunStore } from '../../support/benches/run-store';
+import { testWith } from '../../support/databases/fresh';
+import { createRunTables } from '../../support/databases/run-tables';
+import { CLAIM, FAILED, LIMIT, RUNNING } from '../../support/jobs/runs';
 
 testWith(
   'sqlite',

@@ -4,11 +4,11 @@ import { DatabaseAccess } from '#cronlatch/storage/sql/database/database-access'
 import { SqlLockProvider } from '#cronlatch/storage/sql/database/sql-lock-provider';
 import { SqlRunStore } from '#cronlatch/storage/sql/ledger/sql-run-store';
 import { databaseOf } from '#cronlatch/storage/typeorm/database';
-import { eventually } from '../../support/eventually';
-import { createRunTables } from '../../support/run-places';
-import { CLAIM, FAILED, LIMIT, PENDING, RUNNING } from '../../support/runs';
-import { testOnServers } from '../../support/server-bench';
-import { statementLog } from '../../support/statement-log';
+import { testOnServers } from '../../support/benches/server';
+import { eventually } from '../../support/clocks/eventually';
+import { createRunTables } from '../../support/databases/run-tables';
+import { statementLog } from '../../support/databases/statement-log';
+import { CLAIM, FAILED, LIMIT, PENDING, RUNNING } from '../../support/jobs/runs';
 
 testOnServers('each step of the ledger costs the expected number of statements', async (bench) => {
   await createRunTables(bench.application);

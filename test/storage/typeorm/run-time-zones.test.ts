@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { TypeOrmRunStore } from 'cronlatch/typeorm';
-import { databaseNowUs } from '../../support/lock-table';
-import { createRunTables } from '../../support/run-places';
-import { CLAIM, LIMIT, RUNNING } from '../../support/runs';
-import { testOnServers } from '../../support/server-bench';
+import { testOnServers } from '../../support/benches/server';
+import { databaseNowUs } from '../../support/databases/lock-table';
+import { createRunTables } from '../../support/databases/run-tables';
+import { CLAIM, LIMIT, RUNNING } from '../../support/jobs/runs';
 
 /** In the hour that the clocks of the session's zone skip, and in the hour that they show twice. */
 const INSTANTS = ['2026-03-29T01:30:00.123Z', '2026-10-25T00:30:00.456Z', '2026-10-25T01:30:00.789Z'];

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { SchemaMismatchError } from 'cronlatch';
 import { createJobGuard } from 'cronlatch/typeorm';
-import { withChangedTable } from '../../support/changed-table';
-import { testOnEvery } from '../../support/databases';
+import { closing } from '../../support/benches/closing';
+import { withChangedTable } from '../../support/databases/changed-table';
+import { testOnEvery } from '../../support/databases/fresh';
 
 const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
 const NO_TOKEN = ['ALTER TABLE shedlock DROP COLUMN fencing_token'];
@@ -37,18 +38,14 @@ testOnEvery('a limitation causes one warning at the start, and no more', async (
     const findings = await provider.verifySchema();
     const warned: string[] = [];
     const logger = { warn: (line: string) => void warned.push(line), error: assert.fail };
-    const guard = await createJobGuard(dataSource, { logger });
-    try {
-      assert.equal(warned.length, findings.length);
-      for (const [i, { message }] of findings.entries()) assert.ok(warned[i]?.includes(message), warned[i]);
-      for (let run = 1; run <= 3; run += 1) {
-        const { executed } = await guard.run(JOB, (lock) => assert.equal(lock.fencingToken, undefined));
-        assert.equal(executed, true);
-      }
-      assert.equal(warned.length, findings.length);
-    } finally {
-      await guard.close();
+    await using guard = closing(await createJobGuard(dataSource, { logger }));
+    assert.equal(warned.length, findings.length);
+    for (const [i, { message }] of findings.entries()) assert.ok(warned[i]?.includes(message), warned[i]);
+    for (let run = 1; run <= 3; run += 1) {
+      const { executed } = await guard.run(JOB, (lock) => assert.equal(lock.fencingToken, undefined));
+      assert.equal(executed, true);
     }
+    assert.equal(warned.length, findings.length);
   });
 });
 
@@ -57,18 +54,14 @@ testOnEvery(
   async (database) => {
     await withChangedTable(database, NO_TOKEN, {}, async ({ dataSource, provider }) => {
       const findings = await provider.verifySchema();
-      const guard = await createJobGuard(dataSource, { lazy: true, logger: false });
+      await using guard = closing(await createJobGuard(dataSource, { lazy: true, logger: false }));
       const warned: string[] = [];
       guard.on('guard:warning', ({ message }) => void warned.push(message));
-      try {
-        await Promise.all(['a', 'b', 'c'].map((name) => guard.run({ ...JOB, name }, () => {})));
-        assert.deepEqual(
-          warned,
-          findings.map(({ message }) => message),
-        );
-      } finally {
-        await guard.close();
-      }
+      await Promise.all(['a', 'b', 'c'].map((name) => guard.run({ ...JOB, name }, () => {})));
+      assert.deepEqual(
+        warned,
+        findings.map(({ message }) => message),
+      );
     });
   },
 );
@@ -81,21 +74,17 @@ testOnEvery(
       const before = await provider.lock(JOB);
       assert.ok(before && finding?.remedy);
       await dataSource.query(finding.remedy);
-      const guard = await createJobGuard(dataSource);
-      try {
-        assert.equal((await guard.run(JOB, () => {})).executed, false);
-        assert.equal(await before.extend('10m'), true);
-        assert.equal(await before.unlock(), true);
-        const { executed } = await guard.run(JOB, (lock) => assert.ok((lock.fencingToken ?? 0) > 1e15));
-        assert.equal(executed, true);
-        // The guard that started without tokens continues without them, and its locks still exclude others.
-        const after = await provider.lock(JOB);
-        assert.ok(after);
-        assert.equal(after.fencingToken, undefined);
-        assert.equal((await guard.run(JOB, () => {})).executed, false);
-      } finally {
-        await guard.close();
-      }
+      await using guard = closing(await createJobGuard(dataSource));
+      assert.equal((await guard.run(JOB, () => {})).executed, false);
+      assert.equal(await before.extend('10m'), true);
+      assert.equal(await before.unlock(), true);
+      const { executed } = await guard.run(JOB, (lock) => assert.ok((lock.fencingToken ?? 0) > 1e15));
+      assert.equal(executed, true);
+      // The guard that started without tokens continues without them, and its locks still exclude others.
+      const after = await provider.lock(JOB);
+      assert.ok(after);
+      assert.equal(after.fencingToken, undefined);
+      assert.equal((await guard.run(JOB, () => {})).executed, false);
     });
   },
 );

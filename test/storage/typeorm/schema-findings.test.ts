@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { withChangedTable } from '../../support/changed-table';
-import { testOnEvery } from '../../support/databases';
+import { withChangedTable } from '../../support/databases/changed-table';
+import { testOnEvery } from '../../support/databases/fresh';
 import { testFlaws } from './flaws/test-flaws';
 
 for (const connections of ['own', 'shared'] as const) {

@@ -2,15 +2,16 @@ import assert from 'node:assert/strict';
 import { DataSource } from 'typeorm';
 import { SchemaMismatchError } from 'cronlatch';
 import { createCronlatchMigration, TypeOrmLockProvider } from 'cronlatch/typeorm';
+import { closing } from '../../support/benches/closing';
 import {
   databaseOn,
   postgresDatabase,
-  SERVER_NAMES,
   testOn,
+  testOnEveryServer,
   testOnEvery,
   type Administrator,
   type ServerName,
-} from '../../support/databases';
+} from '../../support/databases/fresh';
 
 const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
 
@@ -33,59 +34,57 @@ async function withOtherPlace(
   }
 }
 
-for (const server of SERVER_NAMES) {
-  testOn(server, 'a table in another schema is created, found and repaired there', () =>
-    withOtherPlace(server, async (dataSource, place) => {
-      for (const options of [{ lockTable: `${place}.locks` }, { schema: place, lockTable: 'others' }]) {
-        const provider = new TypeOrmLockProvider(dataSource, options);
-        const name = options.lockTable.replace(/^(?!.*\.)/, `${place}.`);
-        const [missing] = await provider.verifySchema();
-        assert.match(
-          missing?.message ?? '',
-          new RegExp(`^Table '${name}' in .* is missing.*lockTable: '${name}'`),
-        );
+testOnEveryServer('a table in another schema is created, found and repaired there', (server) =>
+  withOtherPlace(server, async (dataSource, place) => {
+    for (const options of [{ lockTable: `${place}.locks` }, { schema: place, lockTable: 'others' }]) {
+      const provider = new TypeOrmLockProvider(dataSource, options);
+      const name = options.lockTable.replace(/^(?!.*\.)/, `${place}.`);
+      const [missing] = await provider.verifySchema();
+      assert.match(
+        missing?.message ?? '',
+        new RegExp(`^Table '${name}' in .* is missing.*lockTable: '${name}'`),
+      );
 
-        const runner = dataSource.createQueryRunner();
-        await new (createCronlatchMigration({ tables: ['lock'], ...options }))().up(runner);
-        assert.deepEqual(await provider.verifySchema(), []);
-        await runner.query(
-          `ALTER TABLE ${name} DROP ${server === 'postgres' ? `CONSTRAINT ${name.split('.')[1]}_pkey` : 'PRIMARY KEY'}`,
-        );
-        await runner.query(`ALTER TABLE ${name} DROP COLUMN fencing_token`);
-        const findings = await provider.verifySchema();
-        assert.deepEqual(
-          findings.map(({ code }) => code),
-          [
-            ...['names-not-unique', 'no-fencing-token'],
-            // Without tokens it looks like a table for ShedLock for Java.
-            ...(server === 'postgres' ? ['session-time-zone'] : []),
-          ],
-        );
-        for (const { remedy = '' } of findings) await runner.query(remedy);
-        await runner.release();
-        assert.deepEqual(await provider.verifySchema(), []);
-
-        assert.ok(await provider.lock(JOB));
-        assert.equal(await provider.lock(JOB), undefined);
-        assert.deepEqual(await dataSource.query(`SELECT name FROM ${name}`), [{ name: 'job' }]);
-        await provider.close();
-      }
-    }),
-  );
-
-  testOn(server, 'a table name that differs only in case is another table', () =>
-    withOtherPlace(server, async (dataSource) => {
       const runner = dataSource.createQueryRunner();
-      await new (createCronlatchMigration({ tables: ['lock'], lockTable: 'Locks' }))().up(runner);
-      await runner.query('CREATE TABLE locks (name INT, lock_until INT, region VARCHAR(10) NOT NULL)');
-      await runner.release();
-      const provider = new TypeOrmLockProvider(dataSource, { lockTable: 'Locks' });
+      await new (createCronlatchMigration({ tables: ['lock'], ...options }))().up(runner);
       assert.deepEqual(await provider.verifySchema(), []);
+      await runner.query(
+        `ALTER TABLE ${name} DROP ${server === 'postgres' ? `CONSTRAINT ${name.split('.')[1]}_pkey` : 'PRIMARY KEY'}`,
+      );
+      await runner.query(`ALTER TABLE ${name} DROP COLUMN fencing_token`);
+      const findings = await provider.verifySchema();
+      assert.deepEqual(
+        findings.map(({ code }) => code),
+        [
+          ...['names-not-unique', 'no-fencing-token'],
+          // Without tokens it looks like a table for ShedLock for Java.
+          ...(server === 'postgres' ? ['session-time-zone'] : []),
+        ],
+      );
+      for (const { remedy = '' } of findings) await runner.query(remedy);
+      await runner.release();
+      assert.deepEqual(await provider.verifySchema(), []);
+
       assert.ok(await provider.lock(JOB));
+      assert.equal(await provider.lock(JOB), undefined);
+      assert.deepEqual(await dataSource.query(`SELECT name FROM ${name}`), [{ name: 'job' }]);
       await provider.close();
-    }),
-  );
-}
+    }
+  }),
+);
+
+testOnEveryServer('a table name that differs only in case is another table', (server) =>
+  withOtherPlace(server, async (dataSource) => {
+    const runner = dataSource.createQueryRunner();
+    await new (createCronlatchMigration({ tables: ['lock'], lockTable: 'Locks' }))().up(runner);
+    await runner.query('CREATE TABLE locks (name INT, lock_until INT, region VARCHAR(10) NOT NULL)');
+    await runner.release();
+    const provider = new TypeOrmLockProvider(dataSource, { lockTable: 'Locks' });
+    assert.deepEqual(await provider.verifySchema(), []);
+    assert.ok(await provider.lock(JOB));
+    await provider.close();
+  }),
+);
 
 testOn('postgres', 'if a DataSource names a schema, its lock table is there, too', async () => {
   const database = await postgresDatabase();
@@ -135,23 +134,18 @@ testOnEvery('reserved words of SQL work as names, also in remedies', async (data
     },
   };
   const migrations = [createCronlatchMigration({ tables: ['lock'], ...names })];
-  const dataSource = await new DataSource({ ...database.options, migrations }).initialize();
-  const provider = new TypeOrmLockProvider(dataSource, names);
-  try {
-    await dataSource.runMigrations();
-    assert.deepEqual(await provider.verifySchema(), []);
-    const quote = (identifier: string): string => dataSource.driver.escape(identifier);
-    await dataSource.query(`ALTER TABLE ${quote('Order')} DROP COLUMN ${quote('Group')}`);
-    const [finding] = await provider.verifySchema();
-    await dataSource.query(finding?.remedy ?? '');
-    assert.deepEqual(await provider.verifySchema(), []);
-    const lock = await provider.lock(JOB);
-    assert.ok(lock?.fencingToken);
-    assert.equal(await provider.lock(JOB), undefined);
-    assert.equal(await lock.extend('20m'), true);
-    assert.equal(await lock.unlock(), true);
-  } finally {
-    await provider.close();
-    await dataSource.destroy();
-  }
+  await using dataSource = closing(await new DataSource({ ...database.options, migrations }).initialize());
+  await using provider = closing(new TypeOrmLockProvider(dataSource, names));
+  await dataSource.runMigrations();
+  assert.deepEqual(await provider.verifySchema(), []);
+  const quote = (identifier: string): string => dataSource.driver.escape(identifier);
+  await dataSource.query(`ALTER TABLE ${quote('Order')} DROP COLUMN ${quote('Group')}`);
+  const [finding] = await provider.verifySchema();
+  await dataSource.query(finding?.remedy ?? '');
+  assert.deepEqual(await provider.verifySchema(), []);
+  const lock = await provider.lock(JOB);
+  assert.ok(lock?.fencingToken);
+  assert.equal(await provider.lock(JOB), undefined);
+  assert.equal(await lock.extend('20m'), true);
+  assert.equal(await lock.unlock(), true);
 });

@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict';
 import { SettableClock } from 'cronlatch/testing';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
-import { withChangedTable } from '../../support/changed-table';
+import { closing } from '../../support/benches/closing';
+import { providerOnSessionClock } from '../../support/clocks/session';
+import { withChangedTable } from '../../support/databases/changed-table';
 import {
   mariadbDatabase,
   mysqlDatabase,
   SERVER_NAMES,
   testOn,
+  testOnEvery,
   testWith,
   type ServerName,
-} from '../../support/databases';
-import { lockRows, migratedDataSource } from '../../support/lock-table';
-import { providerOnSessionClock } from '../../support/session-clock';
+} from '../../support/databases/fresh';
+import { lockRows, migratedDataSource } from '../../support/databases/lock-table';
 
 const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
 const MINUTE_US = 60_000_000;
@@ -25,43 +27,44 @@ function withDigits(server: ServerName, digits: number): string[] {
   );
 }
 
-for (const server of SERVER_NAMES) {
-  for (const digits of DIGITS) {
-    testWith(
-      server,
-      `a released lock is granted again at once, 200 times (${digits} digits) (P4)`,
-      async (database) => {
-        await withChangedTable(database, withDigits(server, digits), {}, async ({ dataSource, provider }) => {
-          const other = new TypeOrmLockProvider(dataSource);
-          let refused = 0;
-          for (let round = 1; round <= 100; round += 1) {
-            for (const each of [provider, other]) {
-              const lock = await each.lock(JOB);
-              if (lock === undefined) refused += 1;
-              else assert.equal(await lock.unlock(), true);
-            }
+for (const digits of DIGITS) {
+  testOnEvery(
+    `a released lock is granted again at once, 200 times (${digits} digits) (P4)`,
+    async (database, _, server) => {
+      await withChangedTable(database, withDigits(server, digits), {}, async ({ dataSource, provider }) => {
+        const other = new TypeOrmLockProvider(dataSource);
+        let refused = 0;
+        for (let round = 1; round <= 100; round += 1) {
+          for (const each of [provider, other]) {
+            const lock = await each.lock(JOB);
+            if (lock === undefined) refused += 1;
+            else assert.equal(await lock.unlock(), true);
           }
-          await other.close();
-          assert.equal(refused, 0);
-        });
-      },
-    );
+        }
+        await other.close();
+        assert.equal(refused, 0);
+      });
+    },
+    SERVER_NAMES,
+  );
 
-    testWith(
-      server,
-      `a lease is trusted for as much less as the table cuts off its beginning (${digits} digits) (P2)`,
-      async (database) => {
-        const clock = new SettableClock();
-        await withChangedTable(database, withDigits(server, digits), { clock }, async ({ provider }) => {
-          const lock = await provider.lock(JOB);
-          assert.equal(lock?.remainingMs(), digits === 6 ? 600_000 : 599_999);
-          assert.equal(await lock.extend('1m'), true);
-          assert.equal(lock.remainingMs(), digits === 6 ? 60_000 : 59_999);
-        });
-      },
-    );
+  testOnEvery(
+    `a lease is trusted for as much less as the table cuts off its beginning (${digits} digits) (P2)`,
+    async (database, _, server) => {
+      const clock = new SettableClock();
+      await withChangedTable(database, withDigits(server, digits), { clock }, async ({ provider }) => {
+        const lock = await provider.lock(JOB);
+        assert.equal(lock?.remainingMs(), digits === 6 ? 600_000 : 599_999);
+        assert.equal(await lock.extend('1m'), true);
+        assert.equal(lock.remainingMs(), digits === 6 ? 60_000 : 59_999);
+      });
+    },
+    SERVER_NAMES,
+  );
 
-    testWith(server, `the end of a lease is exact in the table (${digits} digits) (P5)`, async (database) => {
+  testOnEvery(
+    `the end of a lease is exact in the table (${digits} digits) (P5)`,
+    async (database, _, server) => {
       await withChangedTable(database, withDigits(server, digits), {}, async ({ dataSource, provider }) => {
         const leaseUs = async (): Promise<number> => {
           const [row] = await lockRows(dataSource);
@@ -76,8 +79,9 @@ for (const server of SERVER_NAMES) {
         assert.equal(await lock.unlock(), true);
         assert.equal(await leaseUs(), 5 * MINUTE_US);
       });
-    });
-  }
+    },
+    SERVER_NAMES,
+  );
 }
 
 for (const [server, create] of [
@@ -89,33 +93,27 @@ for (const [server, create] of [
       server,
       `a lock is granted at the exact end of its lease, and not a step earlier (${digits} digits) (P4, P5)`,
       async () => {
-        const database = await create();
-        const dataSource = await migratedDataSource(database, { poolSize: 1 });
+        await using database = closing(await create());
+        await using dataSource = closing(await migratedDataSource(database, { poolSize: 1 }));
         for (const change of withDigits(server, digits)) await dataSource.query(change);
-        const provider = providerOnSessionClock(dataSource);
+        await using provider = closing(providerOnSessionClock(dataSource));
         const startSeconds = 1_800_000_000.123456;
         /** Stops the clock of the session, which the provider uses. */
         const at = async (seconds: number): Promise<void> => {
           await dataSource.query(`SET timestamp = ${(startSeconds + seconds).toFixed(6)}`);
         };
         const step = 10 ** -digits;
-        try {
-          await at(0);
-          const lock = await provider.lock({ ...JOB, lockAtLeastFor: '5m' });
-          assert.equal(await lock?.unlock(), true);
-          await at(300 - step);
-          assert.equal(await provider.lock(JOB), undefined);
-          await at(300);
-          assert.ok(await provider.lock(JOB));
-          await at(900 - step);
-          assert.equal(await provider.lock(JOB), undefined);
-          await at(900);
-          assert.ok(await provider.lock(JOB));
-        } finally {
-          await provider.close();
-          await dataSource.destroy();
-          await database.dispose();
-        }
+        await at(0);
+        const lock = await provider.lock({ ...JOB, lockAtLeastFor: '5m' });
+        assert.equal(await lock?.unlock(), true);
+        await at(300 - step);
+        assert.equal(await provider.lock(JOB), undefined);
+        await at(300);
+        assert.ok(await provider.lock(JOB));
+        await at(900 - step);
+        assert.equal(await provider.lock(JOB), undefined);
+        await at(900);
+        assert.ok(await provider.lock(JOB));
       },
     );
   }

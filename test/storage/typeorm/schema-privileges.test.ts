@@ -5,13 +5,12 @@ import { LockStorageError } from 'cronlatch';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
 import {
   databaseOn,
-  SERVER_NAMES,
-  testOn,
+  testOnEveryServer,
   type Administrator,
   type ServerName,
-} from '../../support/databases';
-import { lockRows, migratedDataSource } from '../../support/lock-table';
-import { reasonOf } from '../../support/guard-bench';
+} from '../../support/databases/fresh';
+import { lockRows, migratedDataSource } from '../../support/databases/lock-table';
+import { reasonOf } from '../../support/benches/guard';
 
 const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
 const NEEDED = ['SELECT', 'INSERT', 'UPDATE'];
@@ -60,53 +59,49 @@ async function withUser(
   }
 }
 
-for (const server of SERVER_NAMES) {
-  testOn(server, `locks need only ${NEEDED.join(', ')} on the table (F-69)`, () =>
-    withUser(server, NEEDED, async ({ provider }) => {
-      assert.deepEqual(await provider.verifySchema(), []);
-      const lock = await provider.lock(JOB);
-      assert.equal(await lock?.extend('20m'), true);
-      assert.equal(await provider.lock(JOB), undefined);
-      assert.equal(await lock?.unlock(), true);
-      assert.ok(await provider.lock(JOB));
-    }),
-  );
+testOnEveryServer(`locks need only ${NEEDED.join(', ')} on the table (F-69)`, (server) =>
+  withUser(server, NEEDED, async ({ provider }) => {
+    assert.deepEqual(await provider.verifySchema(), []);
+    const lock = await provider.lock(JOB);
+    assert.equal(await lock?.extend('20m'), true);
+    assert.equal(await provider.lock(JOB), undefined);
+    assert.equal(await lock?.unlock(), true);
+    assert.ok(await provider.lock(JOB));
+  }),
+);
 
-  for (const refused of NEEDED) {
-    testOn(
-      server,
-      `without ${refused} no lock is granted, and the error contains the server's reason (F-69)`,
-      () => {
-        const granted = NEEDED.filter((privilege) => privilege !== refused);
-        return withUser(server, granted, async ({ dataSource, provider }) => {
-          const error = await reasonOf(provider.lock(JOB));
-          assert.ok(error instanceof LockStorageError, String(error));
-          assert.equal(error.outcome, 'nothing-ran');
-          const words =
-            server === 'postgres'
-              ? `rejected the statement for lock 'job': permission denied for table shedlock`
-              : `rejected the statement for lock 'job': ${refused} command denied to user .* for (column|table) `;
-          assert.match(error.message, new RegExp(words));
-          assert.deepEqual(await lockRows(dataSource), []);
-        });
-      },
-    );
-  }
-
-  testOn(
-    server,
-    "a user without privileges on the table gets an error about privileges, not about the table's columns (F-69)",
-    () =>
-      withUser(server, [], async ({ provider }) => {
+for (const refused of NEEDED) {
+  testOnEveryServer(
+    `without ${refused} no lock is granted, and the error contains the server's reason (F-69)`,
+    (server) => {
+      const granted = NEEDED.filter((privilege) => privilege !== refused);
+      return withUser(server, granted, async ({ dataSource, provider }) => {
         const error = await reasonOf(provider.lock(JOB));
         assert.ok(error instanceof LockStorageError, String(error));
         assert.equal(error.outcome, 'nothing-ran');
-        assert.match(
-          error.message,
+        const words =
           server === 'postgres'
-            ? /permission denied for table shedlock/
-            : /^Table 'shedlock' in .* is missing, or this database user has no access to it/,
-        );
-      }),
+            ? `rejected the statement for lock 'job': permission denied for table shedlock`
+            : `rejected the statement for lock 'job': ${refused} command denied to user .* for (column|table) `;
+        assert.match(error.message, new RegExp(words));
+        assert.deepEqual(await lockRows(dataSource), []);
+      });
+    },
   );
 }
+
+testOnEveryServer(
+  "a user without privileges on the table gets an error about privileges, not about the table's columns (F-69)",
+  (server) =>
+    withUser(server, [], async ({ provider }) => {
+      const error = await reasonOf(provider.lock(JOB));
+      assert.ok(error instanceof LockStorageError, String(error));
+      assert.equal(error.outcome, 'nothing-ran');
+      assert.match(
+        error.message,
+        server === 'postgres'
+          ? /permission denied for table shedlock/
+          : /^Table 'shedlock' in .* is missing, or this database user has no access to it/,
+      );
+    }),
+);

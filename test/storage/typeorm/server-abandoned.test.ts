@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { ServerName } from '../../support/databases';
-import { eventually } from '../../support/eventually';
-import { testOnServers } from '../../support/server-bench';
+import { testOnServers } from '../../support/benches/server';
+import { eventually } from '../../support/clocks/eventually';
+import type { ServerName } from '../../support/databases/fresh';
 
 /** Not SLEEP, because the server ends a SLEEP when its client has gone. */
 const ON_MYSQL = [

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import type { LockConfiguration } from 'cronlatch';
 import { SettableClock } from 'cronlatch/testing';
 import { createJobGuard } from 'cronlatch/typeorm';
-import { eventually } from '../../support/eventually';
-import { testOnServers } from '../../support/server-bench';
+import { testOnServers } from '../../support/benches/server';
+import { eventually } from '../../support/clocks/eventually';
 
 const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { LockProvider } from 'cronlatch/provider';
-import { eventually } from '../../support/eventually';
-import { lockRows } from '../../support/lock-table';
-import { race } from '../../support/race';
-import { sampleSize } from '../../support/sample-size';
-import { testOnServers, type ServerBench } from '../../support/server-bench';
+import { testOnServers, type ServerBench } from '../../support/benches/server';
+import { sampleSize } from '../../support/checks/sample-size';
+import { eventually } from '../../support/clocks/eventually';
+import { lockRows } from '../../support/databases/lock-table';
+import { race } from '../../support/jobs/race';
 
 const ASKERS = 8;
 const NAMES = sampleSize({ fast: 200, full: 1000 });

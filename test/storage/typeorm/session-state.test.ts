@@ -3,17 +3,18 @@ import { DataSource } from 'typeorm';
 import { Random } from '#cronlatch/contracts/random';
 import { type JobConfiguration } from 'cronlatch';
 import { createJobGuard, inRunTransaction, TypeOrmLockProvider, TypeOrmRunStore } from 'cronlatch/typeorm';
+import { closing } from '../../support/benches/closing';
+import { leaveSessions } from '../../support/databases/dirty-sessions';
 import {
   databaseOn,
-  SERVER_NAMES,
   testOn,
+  testOnEveryServer,
   type Administrator,
   type ServerName,
-} from '../../support/databases';
-import { leaveSessions } from '../../support/dirty-sessions';
-import { lockRows } from '../../support/lock-table';
-import { ledgerDataSource } from '../../support/run-places';
-import { CLAIM, LIMIT, RUNNING } from '../../support/runs';
+} from '../../support/databases/fresh';
+import { lockRows } from '../../support/databases/lock-table';
+import { ledgerDataSource } from '../../support/databases/run-tables';
+import { CLAIM, LIMIT, RUNNING } from '../../support/jobs/runs';
 
 const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
 const DAILY = {
@@ -54,8 +55,9 @@ async function withTenant(server: ServerName, body: (tenancy: Tenancy) => Promis
   }
 }
 
-for (const server of SERVER_NAMES) {
-  testOn(server, 'a lock has one holder, also on sessions that were left in another schema (P1, F-57)', () =>
+testOnEveryServer(
+  'a lock has one holder, also on sessions that were left in another schema (P1, F-57)',
+  (server) =>
     withTenant(server, async ({ application, another, enterTenant }) => {
       const [own, known, late] = [
         new TypeOrmLockProvider(another),
@@ -80,9 +82,11 @@ for (const server of SERVER_NAMES) {
         await Promise.all([own.close(), known.close(), late.close()]);
       }
     }),
-  );
+);
 
-  testOn(server, 'a run is recorded once, also on sessions that were left in another schema (L1)', () =>
+testOnEveryServer(
+  'a run is recorded once, also on sessions that were left in another schema (L1)',
+  (server) =>
     withTenant(server, async ({ application, another, enterTenant }) => {
       const own = new TypeOrmRunStore(another);
       const shared = new TypeOrmRunStore(application, { connections: 'shared' });
@@ -96,26 +100,20 @@ for (const server of SERVER_NAMES) {
         await Promise.all([own.close(), shared.close()]);
       }
     }),
-  );
+);
 
-  testOn(
-    server,
-    'a run is completed in a transaction of a session that was left in another schema (L6)',
-    () =>
-      withTenant(server, async ({ application, enterTenant }) => {
-        const guard = await createJobGuard(application, { logger: false, pollInterval: false });
-        try {
-          await enterTenant(application);
-          const result = await guard.run(DAILY, () => inRunTransaction(() => Promise.resolve('paid')));
-          assert.deepEqual(result, { executed: true, value: 'paid' });
-          const run = await guard.ledger.get({ job: JOB.name, periodKey: 'today' });
-          assert.deepEqual([run?.state, run?.attempt], ['completed', 1]);
-        } finally {
-          await guard.close();
-        }
-      }),
-  );
-}
+testOnEveryServer(
+  'a run is completed in a transaction of a session that was left in another schema (L6)',
+  (server) =>
+    withTenant(server, async ({ application, enterTenant }) => {
+      await using guard = closing(await createJobGuard(application, { logger: false, pollInterval: false }));
+      await enterTenant(application);
+      const result = await guard.run(DAILY, () => inRunTransaction(() => Promise.resolve('paid')));
+      assert.deepEqual(result, { executed: true, value: 'paid' });
+      const run = await guard.ledger.get({ job: JOB.name, periodKey: 'today' });
+      assert.deepEqual([run?.state, run?.attempt], ['completed', 1]);
+    }),
+);
 
 /** Changes that other code of the application leaves in a session. */
 const HABITS: Readonly<Record<ServerName, readonly string[]>> = {
@@ -124,52 +122,48 @@ const HABITS: Readonly<Record<ServerName, readonly string[]>> = {
   postgres: [`SET TIME ZONE 'Asia/Kolkata'`, 'CREATE TEMP TABLE IF NOT EXISTS shedlock (name text)'],
 };
 
-for (const server of SERVER_NAMES) {
-  testOn(server, "under load, in any state of the application's sessions (P1, P3)", () =>
-    withTenant(server, async ({ application, another, enterTenant }) => {
-      const random = new Random(20_261_122);
-      const pools = [application, another];
-      const providers = [
-        new TypeOrmLockProvider(another),
-        ...pools.flatMap((pool) =>
-          [1, 2].map(() => new TypeOrmLockProvider(pool, { connections: 'shared' })),
-        ),
-      ];
-      let inside = 0;
-      const tokens: number[] = [];
-      const attempt = async (provider: TypeOrmLockProvider): Promise<void> => {
-        const lock = await provider.lock(JOB);
-        if (lock === undefined) return;
-        inside += 1;
-        assert.equal(inside, 1);
-        tokens.push(lock.fencingToken ?? 0);
-        await new Promise(setImmediate);
-        inside -= 1;
-        await lock.unlock();
-      };
-      const spoil = async (): Promise<void> => {
-        const pool = random.pick(pools);
-        if (random.integer(1, 2) === 1) await enterTenant(pool);
-        else await leaveSessions(pool, [random.pick(HABITS[server])], 1);
-      };
-      /** MySQL refuses statements in a session whose clock was set. */
-      const mayBeRefused = (error: unknown): void => {
-        if (server !== 'mysql' || !/SET timestamp/.test(String(error))) throw error;
-      };
-      try {
-        for (let round = 1; round <= 60; round += 1) {
-          await spoil();
-          await Promise.all(providers.map((provider) => attempt(provider).catch(mayBeRefused)));
-        }
-        assert.ok(tokens.length >= 30, String(tokens.length));
-        const rising = [...new Set(tokens)].sort((one, other) => one - other);
-        assert.deepEqual(tokens, rising);
-      } finally {
-        await Promise.all(providers.map((provider) => provider.close()));
+testOnEveryServer("under load, in any state of the application's sessions (P1, P3)", (server) =>
+  withTenant(server, async ({ application, another, enterTenant }) => {
+    const random = new Random(20_261_122);
+    const pools = [application, another];
+    const providers = [
+      new TypeOrmLockProvider(another),
+      ...pools.flatMap((pool) => [1, 2].map(() => new TypeOrmLockProvider(pool, { connections: 'shared' }))),
+    ];
+    let inside = 0;
+    const tokens: number[] = [];
+    const attempt = async (provider: TypeOrmLockProvider): Promise<void> => {
+      const lock = await provider.lock(JOB);
+      if (lock === undefined) return;
+      inside += 1;
+      assert.equal(inside, 1);
+      tokens.push(lock.fencingToken ?? 0);
+      await new Promise(setImmediate);
+      inside -= 1;
+      await lock.unlock();
+    };
+    const spoil = async (): Promise<void> => {
+      const pool = random.pick(pools);
+      if (random.integer(1, 2) === 1) await enterTenant(pool);
+      else await leaveSessions(pool, [random.pick(HABITS[server])], 1);
+    };
+    /** MySQL refuses statements in a session whose clock was set. */
+    const mayBeRefused = (error: unknown): void => {
+      if (server !== 'mysql' || !/SET timestamp/.test(String(error))) throw error;
+    };
+    try {
+      for (let round = 1; round <= 60; round += 1) {
+        await spoil();
+        await Promise.all(providers.map((provider) => attempt(provider).catch(mayBeRefused)));
       }
-    }),
-  );
-}
+      assert.ok(tokens.length >= 30, String(tokens.length));
+      const rising = [...new Set(tokens)].sort((one, other) => one - other);
+      assert.deepEqual(tokens, rising);
+    } finally {
+      await Promise.all(providers.map((provider) => provider.close()));
+    }
+  }),
+);
 
 const HOURS_24 = 24 * 3600;
 
@@ -215,18 +209,14 @@ for (const server of ['mysql', 'mariadb'] as const) {
     if (server === 'mysql') continue;
     testOn(server, `a run has the times of the server on sessions whose clock was set ${clock}`, () =>
       withTenant(server, async ({ application, another }) => {
-        const guard = await createJobGuard(another, { logger: false, pollInterval: false });
-        try {
-          await leaveSessions(another, [`SET timestamp = UNIX_TIMESTAMP() + ${seconds}`], 10);
-          await guard.run(DAILY, () => inRunTransaction(() => Promise.resolve('paid')));
-          const [row] = await application.query<{ off: unknown }[]>(
-            `SELECT ABS(TIMESTAMPDIFF(HOUR, finished_at, UTC_TIMESTAMP())) + ABS(TIMESTAMPDIFF(HOUR, updated_at, UTC_TIMESTAMP())) AS off
+        await using guard = closing(await createJobGuard(another, { logger: false, pollInterval: false }));
+        await leaveSessions(another, [`SET timestamp = UNIX_TIMESTAMP() + ${seconds}`], 10);
+        await guard.run(DAILY, () => inRunTransaction(() => Promise.resolve('paid')));
+        const [row] = await application.query<{ off: unknown }[]>(
+          `SELECT ABS(TIMESTAMPDIFF(HOUR, finished_at, UTC_TIMESTAMP())) + ABS(TIMESTAMPDIFF(HOUR, updated_at, UTC_TIMESTAMP())) AS off
              FROM cronlatch_run WHERE state = 'completed'`,
-          );
-          assert.equal(Number(row?.off), 0);
-        } finally {
-          await guard.close();
-        }
+        );
+        assert.equal(Number(row?.off), 0);
       }),
     );
   }

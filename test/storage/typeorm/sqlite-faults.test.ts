@@ -4,8 +4,8 @@ import Database from 'better-sqlite3';
 import { DataSource } from 'typeorm';
 import { LockStorageError, type LockConfiguration } from 'cronlatch';
 import { createCronlatchMigration, createJobGuard, TypeOrmLockProvider } from 'cronlatch/typeorm';
-import { sqliteDatabase, type TestDatabase } from '../../support/databases';
-import { lockRows, migratedDataSource } from '../../support/lock-table';
+import { sqliteDatabase, type TestDatabase } from '../../support/databases/fresh';
+import { lockRows, migratedDataSource } from '../../support/databases/lock-table';
 
 const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
 const migrations = [createCronlatchMigration({ tables: ['lock'] })];
@@ -166,7 +166,7 @@ void test('a database in memory whose DataSource is not initialized is an error 
   const dataSource = new DataSource({ type: 'better-sqlite3', database: ':memory:' });
   await assert.rejects(
     createJobGuard(dataSource),
-    /Could not send .* SQLite \(:memory:\): the DataSource .* is not initialized/,
+    /Cannot open SQLite \(:memory:\): the DataSource .* is not initialized/,
   );
 });
 

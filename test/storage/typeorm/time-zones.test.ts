@@ -3,9 +3,10 @@ import { TypeOrmLockProvider } from 'cronlatch/typeorm';
 import { Child } from '../../processes/child';
 import { LOS_ANGELES, PRAGUE } from '../../faults/processes/competition/settings';
 import type { ZonedReport, ZonedSettings } from '../../processes/fixtures/zoned-application';
-import { databaseOn, DATABASE_NAMES, testOnOwn, testWith } from '../../support/databases';
-import { lockRows, migratedDataSource } from '../../support/lock-table';
-import { providerOnSessionClock } from '../../support/session-clock';
+import { closing } from '../../support/benches/closing';
+import { databaseOn, SERVER_NAMES, testOnEvery, testOnOwn, testWith } from '../../support/databases/fresh';
+import { lockRows, migratedDataSource } from '../../support/databases/lock-table';
+import { providerOnSessionClock } from '../../support/clocks/session';
 
 const KIRITIMATI_MINUTES = 14 * 60;
 const LEASE_US = 600_000_000;
@@ -16,41 +17,38 @@ const SESSIONS: readonly Omit<ZonedSettings, 'options'>[] = [
   { connections: 'shared', sessionZone: PRAGUE },
 ];
 
-for (const server of DATABASE_NAMES) {
-  // SQLite has no sessions, and so no zones.
-  for (const { connections, sessionZone } of server === 'sqlite'
-    ? [{ connections: 'own' as const }]
-    : SESSIONS) {
-    const zones = ['Pacific/Kiritimati', sessionZone?.name].filter(Boolean).join(' and ');
-    testWith(
-      server,
-      `the time zones of process and session do not affect a lock (${zones}, ${connections}) (F-27)`,
-      async (database) => {
-        const dataSource = await migratedDataSource(database);
-        await dataSource.destroy();
-        const child = new Child<ZonedReport>('zoned-application.js', {
+// SQLite has no sessions, and so no zones.
+for (const { connections, sessionZone } of [
+  { connections: 'own' as const, sessionZone: undefined },
+  ...SESSIONS,
+]) {
+  const zones = ['Pacific/Kiritimati', sessionZone?.name].filter(Boolean).join(' and ');
+  testOnEvery(
+    `the time zones of process and session do not affect a lock (${zones}, ${connections}) (F-27)`,
+    async (database) => {
+      const dataSource = await migratedDataSource(database);
+      await dataSource.destroy();
+      await using child = closing(
+        new Child<ZonedReport>('zoned-application.js', {
           argument: { options: database.options, sessionZone, connections } satisfies ZonedSettings,
           environment: { TZ: 'Pacific/Kiritimati' },
-        });
-        try {
-          const { offsetMinutes, beforeUs, lockedAtUs, afterUs, lockUntilUs, ...report } =
-            await child.received('report');
-          assert.equal(offsetMinutes, KIRITIMATI_MINUTES);
-          assert.ok(beforeUs <= lockedAtUs && lockedAtUs <= afterUs, 'now is the database’s, in UTC');
-          assert.equal(lockUntilUs - lockedAtUs, LEASE_US);
-          const heldUntil = new Date(lockUntilUs / 1000).toISOString();
-          assert.deepEqual(report, {
-            event: 'report',
-            heldUntil,
-            grantedAfter5: false,
-            grantedAfter11: true,
-          });
-        } finally {
-          await child.end();
-        }
-      },
-    );
-  }
+        }),
+      );
+      const { offsetMinutes, beforeUs, lockedAtUs, afterUs, lockUntilUs, ...report } =
+        await child.received('report');
+      assert.equal(offsetMinutes, KIRITIMATI_MINUTES);
+      assert.ok(beforeUs <= lockedAtUs && lockedAtUs <= afterUs, 'now is the database’s, in UTC');
+      assert.equal(lockUntilUs - lockedAtUs, LEASE_US);
+      const heldUntil = new Date(lockUntilUs / 1000).toISOString();
+      assert.deepEqual(report, {
+        event: 'report',
+        heldUntil,
+        grantedAfter5: false,
+        grantedAfter11: true,
+      });
+    },
+    sessionZone === undefined ? ['sqlite'] : SERVER_NAMES,
+  );
 }
 
 for (const server of ['mysql', 'mariadb'] as const) {
@@ -105,10 +103,10 @@ for (const server of ['mysql', 'mariadb'] as const) {
     server,
     'in the hours that daylight saving skips or repeats, a lease of ten minutes lasts ten minutes (F-21)',
     async () => {
-      const database = await databaseOn(server);
+      await using database = closing(await databaseOn(server));
       for (const statement of CENTRAL_EUROPE) await database.root.query(statement);
-      const dataSource = await migratedDataSource(database, { poolSize: 1 });
-      const provider = providerOnSessionClock(dataSource);
+      await using dataSource = closing(await migratedDataSource(database, { poolSize: 1 }));
+      await using provider = closing(providerOnSessionClock(dataSource));
       /** Stops the clock of one session. @returns the hours that its zone is ahead of UTC */
       const at = async (instant: string, minutes = 0): Promise<number> => {
         await dataSource.query(`SET timestamp = ${seconds(instant) + minutes * 60}`);
@@ -117,36 +115,30 @@ for (const server of ['mysql', 'mariadb'] as const) {
         );
         return Number(row?.ahead);
       };
-      try {
-        await dataSource.query(`SET time_zone = 'Cronlatch/Central_Europe'`);
-        assert.deepEqual([await at('2027-03-28T00:59Z'), await at('2027-03-28T01:00Z')], [1, 2]);
-        assert.deepEqual([await at('2027-10-31T00:59Z'), await at('2027-10-31T01:00Z')], [2, 1]);
-        for (const instant of [
-          '2027-03-28T00:55Z', // The clocks go forward while the lock is held.
-          '2027-03-28T02:25Z', // UTC shows a time that the zone has skipped.
-          '2027-10-31T00:55Z', // The clocks go back while the lock is held.
-          '2027-10-31T01:25Z', // The zone shows its hour for the second time.
-          '2027-10-31T02:25Z', // UTC shows a time that the zone has had twice.
-        ]) {
-          const job = { name: instant, lockAtMostFor: '10m' } as const;
-          await at(instant);
-          assert.ok(await provider.lock(job), instant);
-          await at(instant, 5);
-          assert.equal(await provider.lock(job), undefined, instant);
-          await at(instant, 9.99);
-          assert.equal(await provider.lock(job), undefined, instant);
-          await at(instant, 10);
-          const lock = await provider.lock({ ...job, lockAtLeastFor: '5m' });
-          assert.equal(await lock?.unlock(), true, instant);
-          await at(instant, 14.99);
-          assert.equal(await provider.lock(job), undefined, instant);
-          await at(instant, 15);
-          assert.ok(await provider.lock(job), instant);
-        }
-      } finally {
-        await provider.close();
-        await dataSource.destroy();
-        await database.dispose();
+      await dataSource.query(`SET time_zone = 'Cronlatch/Central_Europe'`);
+      assert.deepEqual([await at('2027-03-28T00:59Z'), await at('2027-03-28T01:00Z')], [1, 2]);
+      assert.deepEqual([await at('2027-10-31T00:59Z'), await at('2027-10-31T01:00Z')], [2, 1]);
+      for (const instant of [
+        '2027-03-28T00:55Z', // The clocks go forward while the lock is held.
+        '2027-03-28T02:25Z', // UTC shows a time that the zone has skipped.
+        '2027-10-31T00:55Z', // The clocks go back while the lock is held.
+        '2027-10-31T01:25Z', // The zone shows its hour for the second time.
+        '2027-10-31T02:25Z', // UTC shows a time that the zone has had twice.
+      ]) {
+        const job = { name: instant, lockAtMostFor: '10m' } as const;
+        await at(instant);
+        assert.ok(await provider.lock(job), instant);
+        await at(instant, 5);
+        assert.equal(await provider.lock(job), undefined, instant);
+        await at(instant, 9.99);
+        assert.equal(await provider.lock(job), undefined, instant);
+        await at(instant, 10);
+        const lock = await provider.lock({ ...job, lockAtLeastFor: '5m' });
+        assert.equal(await lock?.unlock(), true, instant);
+        await at(instant, 14.99);
+        assert.equal(await provider.lock(job), undefined, instant);
+        await at(instant, 15);
+        assert.ok(await provider.lock(job), instant);
       }
     },
   );

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createJobGuard } from 'cronlatch/typeorm';
-import { testOnServers } from '../../support/server-bench';
-import { statementLog } from '../../support/statement-log';
+import { testOnServers } from '../../support/benches/server';
+import { statementLog } from '../../support/databases/statement-log';
 
 const JOB = { name: 'job', lockAtMostFor: '1m' } as const;
 

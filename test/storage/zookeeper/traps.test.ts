@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { CreateMode, type Client } from 'node-zookeeper-client';
 import { LockManager } from 'cronlatch';
 import { ZooKeeperLockProvider } from 'cronlatch/zookeeper';
-import { watchedClient } from '../../support/watched-client';
-import { answerOf, childrenOf } from '../../support/zookeeper';
-import { JOB, testOnZooKeeper, type ZooKeeperBench } from '../../support/zookeeper-bench';
+import { JOB, testOnZooKeeper, type ZooKeeperBench } from '../../support/benches/zookeeper';
+import { watchedClient } from '../../support/faults/watched-client';
+import { answerOf, childrenOf } from '../../support/servers/zookeeper';
 
 type Release = () => Promise<unknown>;
 /** Waits for the lock in the session of a client. */

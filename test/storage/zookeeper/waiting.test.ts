@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { LockManager } from 'cronlatch';
 import type { ZooKeeperLockProvider } from 'cronlatch/zookeeper';
-import { eventually } from '../../support/eventually';
-import { childrenOf, removeNodes } from '../../support/zookeeper';
-import { JOB, testOnZooKeeper, type ZooKeeperBench } from '../../support/zookeeper-bench';
+import { JOB, testOnZooKeeper, type ZooKeeperBench } from '../../support/benches/zookeeper';
+import { eventually } from '../../support/clocks/eventually';
+import { childrenOf, removeNodes } from '../../support/servers/zookeeper';
 
 function queue({ operator, path }: ZooKeeperBench): Promise<string[]> {
   return childrenOf(operator, `${path}/${JOB.name}`);

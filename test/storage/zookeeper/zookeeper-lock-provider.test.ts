@@ -1,3 +1,4 @@
+// More of this subject: storage/contracts.zookeeper.test.ts, faults/storage/zookeeper, faults/campaign/locks, docs/zookeeper.test.ts
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
@@ -6,9 +7,9 @@ import { createClient, ACL, Id, Permission, type Client } from 'node-zookeeper-c
 import { InvalidLockConfigurationError, LockStorageError } from 'cronlatch';
 import { SettableClock } from 'cronlatch/testing';
 import { ZooKeeperLockProvider } from 'cronlatch/zookeeper';
-import { eventually } from '../../support/eventually';
-import { childrenOf, connectedClient, removeNodes, zooKeeperAddress } from '../../support/zookeeper';
-import { JOB, testOnZooKeeper } from '../../support/zookeeper-bench';
+import { JOB, testOnZooKeeper } from '../../support/benches/zookeeper';
+import { eventually } from '../../support/clocks/eventually';
+import { childrenOf, connectedClient, removeNodes, zooKeeperAddress } from '../../support/servers/zookeeper';
 
 const nowhere = (): Client => createClient('127.0.0.1:1', { spinDelay: 10 });
 

@@ -127,7 +127,7 @@ export class Connections<Connection extends SqlConnection = SqlConnection> {
       () => undefined,
     );
     void returned.finally(() => this.#gate.leave());
-    throw new SqlExecutionError('no connection could be opened within the time limit', 'not-sent');
+    throw executionError(new Error('no connection could be opened within the time limit'), 'not-sent');
   }
 
   #isHarmless(error: unknown): boolean {

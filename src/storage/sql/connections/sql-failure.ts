@@ -1,4 +1,5 @@
 import { LockStorageError, SchemaMismatchError } from '../../../core';
+import { describeFailedConnection, remedyOf, type ConnectionContext } from './failed-connection';
 import { SqlExecutionError } from './statement';
 
 /** The kinds of driver errors that all dialects share. */
@@ -60,10 +61,8 @@ export class DuplicateRecord extends Error {}
 /** Never exposes the driver's error itself, because it may contain values of the statement. */
 export function translateDriverError(
   error: unknown,
-  context: {
+  context: ConnectionContext & {
     readonly dialect: { readonly failureOf: (error: DriverError) => SqlFailureKind };
-    /** The database's address, without credentials. */
-    readonly address: string;
     /** Removes secrets from a driver's message. */
     readonly redact: (message: string) => string;
     /** The table that the statement needs first. */
@@ -82,6 +81,8 @@ export function translateDriverError(
   const nothingRan = { ...details, outcome: 'nothing-ran' } as const;
   const progress = error instanceof SqlExecutionError ? error.progress : 'sent';
   if (progress === 'not-sent') {
+    if ((error as Error).cause !== undefined)
+      return new LockStorageError(describeFailedConnection({ ...driverError, message }, context), nothingRan);
     return new LockStorageError(
       `Could not send the statement for ${subject} to ${address}: ${message}.`,
       nothingRan,
@@ -113,7 +114,7 @@ export function translateDriverError(
       );
     case 'missing-table':
       return new SchemaMismatchError(
-        `Table '${tableName}' in ${address} is missing: ${message}. ${context.migration}.`,
+        `Table '${tableName}' in ${address} is missing: ${message}.${remedyOf(driverError) || ` ${context.migration}.`}`,
         nothingRan,
       );
     case 'wrong-shape':
@@ -123,7 +124,7 @@ export function translateDriverError(
       );
     case 'refused':
       return new LockStorageError(
-        `${address} rejected the statement for ${subject}: ${message}.`,
+        `${address} rejected the statement for ${subject}: ${message}.${remedyOf(driverError)}`,
         nothingRan,
       );
   }

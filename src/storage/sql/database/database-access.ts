@@ -100,6 +100,8 @@ export class DatabaseAccess {
       id: placeOf(database, run.path),
       tables: { run, event: tableOf('event', named, database) },
       jobTable: tableOf('job', named, database),
+      requestTable: tableOf('request', named, database),
+      logTable: tableOf('log', named, database),
       statementTimeoutMs,
     };
   }

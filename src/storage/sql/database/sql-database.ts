@@ -22,6 +22,8 @@ export interface SqlDatabase<Lent = unknown> {
   readonly server?: string | undefined;
   /** The database that new connections begin in. */
   readonly name: string | undefined;
+  /** The user that new connections log in as, for messages. */
+  readonly user?: string | undefined;
   /** The schema of tables that name none. `undefined`: that of the connection. */
   readonly schema?: string | undefined;
   /** The path of a SQLite file. */
@@ -53,6 +55,7 @@ export interface ServerAddress {
   readonly port?: number | string | undefined;
   readonly socketPath?: string | undefined;
   readonly database?: string | undefined;
+  readonly user?: string | undefined;
   /** Only texts are removed: a password can also be a function. */
   readonly secrets: readonly unknown[];
   /** The name of the server's kind in messages. Default: that of the dialect. */
@@ -116,6 +119,7 @@ export function serverDatabase(
 ): SqlDatabase {
   return {
     ...describeServer(driver.dialect, address),
+    user: address.user,
     sessions: { driver, open },
     ownConnections: (settings) => new OwnServerConnections(driver, open, settings),
     sharedConnections(settings) {

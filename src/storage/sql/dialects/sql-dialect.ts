@@ -33,7 +33,7 @@ export interface LockTableShape extends TableShape {
 
 /**
  * The statements of one lock table. Every dialect has the same, in the same order. Parameters: `:name`, `:owner`, for
- * `extend` also `:nextOwner`, for `list` only `:after`, and in microseconds `:atMost`, `:atLeast` and `:olderThan`.
+ * `extend` also `:nextOwner`, for the lists only `:after`, and in microseconds `:atMost`, `:atLeast` and `:olderThan`.
  */
 export interface LockTexts {
   readonly takeOver: string;
@@ -43,10 +43,11 @@ export interface LockTexts {
   readonly deleteRecord: string;
   /** Deletes at most 1000 rows. */
   readonly deleteExpired: string;
-  /** These return name, locked_by, held (0 or 1), lock_until_us, locked_at_us and fencing_token. `list` returns at most 1000 rows. */
+  /** These return name, locked_by, held (0 or 1), lock_until_us, locked_at_us and fencing_token. A list has at most 1000 rows. */
   readonly inspect: string;
   readonly resolve: string;
   readonly list: string;
+  readonly listHeld: string;
 }
 
 /** The parameters of a statement that writes a lock. Durations are in microseconds. */
@@ -90,8 +91,8 @@ export interface RunWords {
   readonly subjects: (table: string) => string;
   /** After the run table: makes the database find a row only by the unique index on its key. */
   readonly byKey: string;
-  /** After an INSERT: writes nothing if the row exists. */
-  readonly orNothing: string;
+  /** After an INSERT: writes nothing if there is a row with this key. */
+  readonly orNothing: (key: string) => string;
   /** After a statement that writes: returns its rows. */
   readonly returningId: string;
   readonly forUpdate: string;

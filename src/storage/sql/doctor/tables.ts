@@ -3,6 +3,7 @@ import { quotePath, type SqlDialect } from '../dialects/sql-dialect';
 import type { SchemaFinding } from '../schema/schema-finding';
 import type { TableDefinition } from '../schema/table-definition';
 import { found, type Finding } from './finding';
+import { NO_RIGHT } from '../connections/failed-connection';
 import type { Ask } from '../connections/route';
 
 /**
@@ -25,17 +26,13 @@ export function judgeTable(
     severity: isOptional ? 'warning' : severity,
     code,
     problem: message.slice(0, afterAddress) + rest,
-    fix: fix ?? 'Run this statement:',
+    fix:
+      code === 'missing-table'
+        ? 'Create what is missing with npx cronlatch init.'
+        : (fix ?? 'Run this statement:'),
     statement: remedy,
   };
 }
-
-/** The codes for a missing privilege. */
-const DENIED: ReadonlySet<string | undefined> = new Set([
-  'ER_TABLEACCESS_DENIED_ERROR',
-  'ER_COLUMNACCESS_DENIED_ERROR',
-  '42501',
-]);
 
 /** A read-only server refuses the statement before it checks the privileges. Another finding reports that. */
 const READ_ONLY = 'ER_OPTION_PREVENTS_STATEMENT';
@@ -67,7 +64,7 @@ export async function judgePrivileges(
   for (const [privilege, statement] of Object.entries(statements))
     await ask(`EXPLAIN ${statement}`).catch((error: unknown) => {
       const code = error instanceof LockStorageError ? error.driverCode : undefined;
-      if (DENIED.has(code)) lacked.push(privilege);
+      if (NO_RIGHT.has(code)) lacked.push(privilege);
       else if (code !== READ_ONLY) throw error;
     });
   const findings = lacked.length === 0 ? [] : [lacks(lacked.join(', '), 'table', path.join('.'), table)];

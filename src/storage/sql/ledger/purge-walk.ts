@@ -1,5 +1,5 @@
 import { readId } from './run-rows';
-import type { SqlDecide, SqlRow, SqlStatement } from '../connections/statement';
+import type { NamedStatement, SqlDecide, SqlRow, SqlStatement } from '../connections/statement';
 import type { RunStatements } from './run-statements';
 
 /** How many rows `purgeable` returns. */
@@ -12,6 +12,8 @@ const READ_AT_ONCE = 1000;
 export class PurgeWalk {
   #below = Number.MAX_SAFE_INTEGER;
   readonly #kept = new Set<string>();
+
+  constructor(readonly deleteLogs?: NamedStatement) {}
 
   get below(): number {
     return this.#below;
@@ -52,7 +54,7 @@ export class PurgeWalk {
 export function deletionOf(
   ids: readonly number[],
   olderThanMs: number,
-  of: RunStatements,
+  { of, deleteLogs }: { readonly of: RunStatements; readonly deleteLogs: PurgeWalk['deleteLogs'] },
 ): readonly [SqlStatement, SqlDecide<number>] {
   const planned = new Set(ids);
   return [
@@ -61,9 +63,11 @@ export function deletionOf(
       const locked = rows.filter((row) => planned.has(readId(row)));
       const hasPeriods = locked.some(({ undated }) => Number(undated) === 0);
       const lockedIds = locked.map((row) => readId(row));
+      if (locked.length === 0) return { value: 0, statements: [] };
+      const logs = deleteLogs === undefined ? [] : [deleteLogs.bind({ ids: JSON.stringify(lockedIds) })];
       return {
         value: locked.length,
-        statements: locked.length === 0 ? [] : of.delete(lockedIds, { hasPeriods }),
+        statements: [...logs, ...of.delete(lockedIds, { hasPeriods })],
       };
     },
   ];

@@ -154,7 +154,7 @@ export function readRequiredInstant(row: SqlRow, column: string, subject: string
   throw new LockStorageError(`Could not read ${subject}: column '${column}' has no value.`);
 }
 
-function readInteger(row: SqlRow, column: string, subject = 'the run ledger'): number | undefined {
+export function readInteger(row: SqlRow, column: string, subject = 'the run ledger'): number | undefined {
   const value = row[column];
   if (value === null || value === undefined || value === '') return undefined;
   const number = Number(value);

@@ -1,5 +1,5 @@
 import { quotePath, type SqlDialect, type TableShape } from '../dialects/sql-dialect';
-import type { RunTables } from '../schema/tables';
+import { RUN_KEY, type RunTables } from '../schema/tables';
 import { NO_SUMMARY, runFields, summaryFields } from './run-rows';
 
 export type RunTexts = ReturnType<typeof runTexts>;
@@ -57,7 +57,7 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: TableSha
         first_started_at, started_at, reason, created_at, updated_at)
       VALUES (:job, :scope, :periodKey, ${at(':periodStart')}, ${at(':periodEnd')}, :timeZone,
         :state, :attempt, ${after(':dueAfter')}, :claimedBy, :lockId, :fencingToken, ${after(':leaseFor')},
-        ${after(':startedAfter')}, ${after(':startedAfter')}, :reason, ${now}, ${now})${words.orNothing}${returningId}`,
+        ${after(':startedAfter')}, ${after(':startedAfter')}, :reason, ${now}, ${now})${words.orNothing(RUN_KEY.join(', '))}${returningId}`,
     /** Waits for writers, and also returns now_us. */
     lock: `SELECT ${us(now)} AS now_us, ${runFields(us)} FROM ${run} r${byKey} WHERE ${ofKey}${words.forUpdate}`,
     write: `UPDATE ${run}
@@ -83,7 +83,7 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: TableSha
       to: `period_start < ${at(':before')}`,
     },
     /** The newest run of each job and scope, and those that are running or interrupted. */
-    latest: `SELECT ${summaryFields(us)} FROM (
+    latest: `SELECT ${summaryFields(us)}, SUBSTR(r.error, 1, 500) AS error FROM (
         SELECT COALESCE((
           SELECT n.id FROM ${run} n
           WHERE n.job_name = g.job_name AND n.scope = g.scope AND n.period_start IS NOT NULL

@@ -7,7 +7,8 @@ import {
 } from '../../../core';
 import type { JobChange, JobRegister, JobRegistration } from '../../../ledger/job-register';
 import { describeRun } from '../../../ledger/run';
-import type { Claim, Run, RunEvent, RunKey, RunSummary } from '../../../ledger/run';
+import type { Claim, LatestRun, Run, RunEvent, RunKey } from '../../../ledger/run';
+import type { RequestStore } from '../../../ledger/request-store';
 import type {
   Decision,
   FoundRun,
@@ -29,7 +30,9 @@ import type { RunTables } from '../schema/tables';
 import { VerifiedTables, type SqlTablesOptions } from '../schema/verified-tables';
 import { jobStatementsFor, readJobs, type JobStatements } from './job-statements';
 import { deletionOf, PurgeWalk } from './purge-walk';
-import { readEvent, readPeek, readRun, readScope, readSummary } from './run-rows';
+import { SqlRequestStore } from './sql-request-store';
+import { SqlRunLogs } from './sql-run-logs';
+import { readEvent, readId, readPeek, readRun, readScope, readSummary, readText } from './run-rows';
 import {
   changeOf,
   foundRunOf,
@@ -43,6 +46,8 @@ export interface SqlRunStoreOptions extends SqlDatabase, SqlTablesOptions {
   readonly id: string;
   readonly tables: RunTables;
   readonly jobTable: TableDefinition;
+  readonly requestTable: TableDefinition;
+  readonly logTable: TableDefinition;
   /** For calls without a limit of their own. */
   readonly statementTimeoutMs: number;
   /** One statement reads the runs of several jobs if their requests wait for a connection, by this clock. */
@@ -61,8 +66,10 @@ export function refuseLoss({ findLoss }: Pick<SqlDatabase, 'findLoss'>, key: Run
 /** Keeps runs in two SQL tables, and the register of jobs in a third one. */
 export class SqlRunStore implements RunStore {
   readonly id: string;
+  readonly requests: RequestStore;
   /** @internal */
   readonly database: SqlDatabase;
+  readonly logs: SqlRunLogs;
   readonly #options: SqlRunStoreOptions;
   readonly #tables: VerifiedTables<RunStatements>;
   readonly #jobs: VerifiedTables<JobStatements>;
@@ -72,7 +79,9 @@ export class SqlRunStore implements RunStore {
     this.id = options.id;
     this.database = options;
     this.#options = options;
+    this.logs = new SqlRunLogs(options);
     const { jobTable, tables, groupingClock } = options;
+    this.requests = new SqlRequestStore(options);
     this.#jobs = new VerifiedTables(options, [jobTable], ([found]) => jobStatementsFor(found, options));
     const both = [tables.run, tables.event] as const;
     this.#tables = new VerifiedTables(options, both, (found) => runStatementsFor(found, options));
@@ -152,9 +161,15 @@ export class SqlRunStore implements RunStore {
     return result.rows.slice(0, query.limit).map(readRun);
   }
 
-  async latest(options: StatementOptions): Promise<readonly RunSummary[]> {
+  async latest(options: StatementOptions): Promise<readonly LatestRun[]> {
     const { result } = await this.#execute((of) => of.latest(), options);
-    return result.rows.map(readSummary);
+    const running = result.rows.filter(({ state }) => state === 'running').map((row) => readId(row));
+    const progress = running.length > 0 ? await this.logs.progress(running, options) : undefined;
+    return result.rows.map((row) => ({
+      ...readSummary(row),
+      error: readText(row['error']),
+      ...progress?.get(readId(row)),
+    }));
   }
 
   async events(key: RunKey, options: StatementOptions): Promise<readonly RunEvent[]> {
@@ -163,13 +178,15 @@ export class SqlRunStore implements RunStore {
   }
 
   async purge({ olderThanMs, limit, from }: PurgeRequest, options: StatementOptions): Promise<PurgeStep> {
-    const walk = from instanceof PurgeWalk ? from : new PurgeWalk();
+    const walk = from instanceof PurgeWalk ? from : new PurgeWalk(await this.logs.deletion(options));
     const { result } = await this.#execute((of) => of.purgeable(olderThanMs, walk.below), options);
     const plan = walk.plan(result.rows, limit);
     const deleted =
       plan.ids.length === 0
         ? 0
-        : await this.#transaction(options, undefined, (of) => deletionOf(plan.ids, olderThanMs, of));
+        : await this.#transaction(options, undefined, (of) =>
+            deletionOf(plan.ids, olderThanMs, { of, deleteLogs: walk.deleteLogs }),
+          );
     walk.advance(plan);
     return { deleted, next: plan.isEnd ? undefined : walk };
   }

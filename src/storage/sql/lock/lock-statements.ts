@@ -45,6 +45,7 @@ export function lockStatements(
     inspect: named(texts.inspect),
     resolve: named(texts.resolve),
     list: named(texts.list),
+    listHeld: named(texts.listHeld),
   };
 }
 

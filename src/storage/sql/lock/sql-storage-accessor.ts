@@ -6,6 +6,7 @@ import {
   type Grant,
   type LockRecord,
   type LockRequest,
+  type LockRecordPage,
   type NamedLockRecord,
   type StatementOptions,
   type StorageAccessor,
@@ -117,10 +118,10 @@ export class SqlStorageAccessor implements StorageAccessor {
   }
 
   async list(
-    { after = '', limit }: { readonly after: string | undefined; readonly limit: number },
+    { after = '', limit, held }: LockRecordPage,
     { timeoutMs }: StatementOptions,
   ): Promise<readonly NamedLockRecord[]> {
-    const { result, statements } = await this.#send('list', { after }, { timeoutMs });
+    const { result, statements } = await this.#send(held ? 'listHeld' : 'list', { after }, { timeoutMs });
     return result.rows.slice(0, limit).map((row) => recordIn(row, statements));
   }
 

@@ -28,7 +28,10 @@ export interface RowLockTableOptions extends Pick<LockTableOptions, 'schema' | '
 }
 
 export interface RunTableOptions extends Pick<LockTableOptions, 'schema' | 'nameLength'> {
-  /** Default `cronlatch_run`. May carry its schema before a dot. The table of events is named the same, plus `_event`. */
+  /**
+   * Default `cronlatch_run`. May carry its schema before a dot. The tables of events, requests and logs are named the same,
+   * plus `_event`, `_request` and `_log`.
+   */
   readonly runTable?: string | undefined;
 }
 
@@ -155,6 +158,41 @@ const jobColumns = (nameLength: number): readonly TableColumn[] => [
   optional('last_holder', text(255)),
 ];
 
+/** Requests to run a job, and notices that wait to be sent. */
+const requestColumns = (nameLength: number): readonly TableColumn[] => [
+  { ...needed('id', text(64)), isKey: true },
+  needed('kind', word(8)),
+  { ...needed('job_name', text(nameLength)), isKey: true },
+  needed('scope', text(64), ''),
+  optional('period_key', text(64)),
+  needed('state', word(12)),
+  needed('actor', text(255)),
+  needed('reason', NOTE),
+  needed('created_at', INSTANT),
+  needed('due_at', INSTANT),
+  needed('expires_at', INSTANT),
+  optional('taken_by', text(255)),
+  optional('lease_until', INSTANT),
+  needed('attempt', COUNT, 0),
+  optional('ended_at', INSTANT),
+  optional('outcome', NOTE),
+];
+
+const requestIndexes = (table: string): readonly TableIndex[] => [
+  { name: `ix_${table}`, columns: ['state'], isUnique: false },
+];
+
+const logColumns = (): readonly TableColumn[] => [
+  needed('id', ID),
+  needed('run_id', INTEGER),
+  needed('generation', COUNT),
+  needed('attempt', COUNT),
+  needed('at', INSTANT),
+  needed('lines', DOCUMENT),
+  optional('done', INTEGER),
+  optional('total', INTEGER),
+];
+
 /** The ledger's tables: of the runs, and of their events. */
 export type RunTables = Readonly<Record<'run' | 'event', TableDefinition>>;
 
@@ -173,10 +211,13 @@ interface Table {
   readonly indexes?: (table: string) => readonly TableIndex[];
 }
 
+type TableKind = 'lock' | 'rowLock' | 'run' | 'event' | 'job' | 'request' | 'log';
+
 const LEDGER = { set: 'ledger', option: 'runTable', defaultName: 'cronlatch_run', longest: 50 } as const;
+const OPERATIONS = { ...LEDGER, set: 'operations' } as const;
 
 /** In the order in which they must be created. */
-const TABLES: Readonly<Record<'lock' | 'rowLock' | 'run' | 'event' | 'job', Table>> = {
+const TABLES: Readonly<Record<TableKind, Table>> = {
   lock: {
     set: 'lock',
     option: 'lockTable',
@@ -194,10 +235,18 @@ const TABLES: Readonly<Record<'lock' | 'rowLock' | 'run' | 'event' | 'job', Tabl
   run: { ...LEDGER, row: 'run', columns: runColumns, indexes: runIndexes },
   event: { ...LEDGER, suffix: '_event', row: 'run', columns: eventColumns, indexes: eventIndexes },
   job: { set: 'jobs', option: 'jobTable', defaultName: 'cronlatch_job', row: 'job', columns: jobColumns },
+  request: {
+    ...OPERATIONS,
+    suffix: '_request',
+    row: 'request',
+    columns: requestColumns,
+    indexes: requestIndexes,
+  },
+  log: { ...OPERATIONS, suffix: '_log', row: 'run', columns: logColumns, indexes: eventIndexes },
 };
 
 /** Tables that are created together. */
-export type TableSet = 'lock' | 'row-lock' | 'ledger' | 'jobs';
+export type TableSet = 'lock' | 'row-lock' | 'ledger' | 'jobs' | 'operations';
 
 export function isTableSet(set: unknown): set is TableSet {
   return Object.values(TABLES).some((table) => table.set === set);

@@ -20,7 +20,7 @@ import { verifyTable } from './verify-table';
 /** What the statements on any of the library's tables need. */
 export interface SqlTablesOptions extends Pick<
   SqlDatabase,
-  'dialect' | 'address' | 'name' | 'redact' | 'findLoss'
+  'dialect' | 'address' | 'name' | 'user' | 'redact' | 'findLoss'
 > {
   /** The sessions are the application's, with its time zone and its SQL mode. */
   readonly sharesSessions: boolean;

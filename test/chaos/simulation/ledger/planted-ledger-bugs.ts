@@ -1,4 +1,4 @@
-import type { Run, FoundRun, RunStore } from 'cronlatch/provider';
+import type { Decision, FoundRun, Run } from 'cronlatch/provider';
 import { overlay } from '../../../storage/contract-mutants/overlay';
 import type { LedgerBreakage } from './ledger-world';
 
@@ -8,23 +8,25 @@ interface PlantedLedgerBug extends LedgerBreakage {
   readonly seed: number;
 }
 
-/** Decisions of this kind see another row than the stored one. */
-function seeing(kinds: 'of claims' | 'of ends', as: (found: FoundRun) => Partial<Run>): LedgerBreakage {
-  const matches = (value: unknown): boolean => isOfClaim(value) === (kinds === 'of claims');
+/** Decisions about existing runs are replaced. */
+function deciding(
+  instead: <Value>(decide: (found: FoundRun) => Decision<Value>, found: FoundRun) => Decision<Value>,
+): LedgerBreakage {
   return {
     store: (store) => ({
       change: (key, decide, options) =>
-        store.change(
-          key,
-          (found) => {
-            const decision = decide(found);
-            if (found === undefined || !matches(decision.value)) return decision;
-            return decide({ ...found, run: { ...found.run, ...as(found) } });
-          },
-          options,
-        ),
+        store.change(key, (found) => (found === undefined ? decide(found) : instead(decide, found)), options),
     }),
   };
+}
+
+/** Decisions of this kind see another row than the stored one. */
+function seeing(kinds: 'of claims' | 'of ends', as: (found: FoundRun) => Partial<Run>): LedgerBreakage {
+  return deciding((decide, found) => {
+    const decision = decide(found);
+    if (isOfClaim(decision.value) !== (kinds === 'of claims')) return decision;
+    return decide({ ...found, run: { ...found.run, ...as(found) } });
+  });
 }
 
 function isOfClaim(value: unknown): boolean {
@@ -33,22 +35,12 @@ function isOfClaim(value: unknown): boolean {
 }
 
 /** Decisions write something else. */
-function writing(as: (write: Run, found: FoundRun) => Partial<Run>): LedgerBreakage {
-  return {
-    store: (store) => ({
-      change: (key, decide, options) =>
-        store.change(
-          key,
-          (found) => {
-            const decision = decide(found);
-            const { write } = decision;
-            if (write === undefined || found === undefined) return decision;
-            return { ...decision, write: { ...write, ...as(write, found) } };
-          },
-          options,
-        ),
-    }),
-  };
+function writing(as: (write: Run) => Partial<Run>): LedgerBreakage {
+  return deciding((decide, found) => {
+    const decision = decide(found);
+    const { write } = decision;
+    return write === undefined ? decision : { ...decision, write: { ...write, ...as(write) } };
+  });
 }
 
 /** A completion checks less than it should. */
@@ -67,10 +59,6 @@ function completing(isAllowed: (run: Run, claimedBy: string) => boolean): Ledger
         ),
     }),
   };
-}
-
-function withClient(client: (store: RunStore) => Partial<RunStore>): LedgerBreakage {
-  return { client };
 }
 
 /** A claim also checks its lease before it takes a run over. */
@@ -132,7 +120,7 @@ const OF_CLAIMS: readonly PlantedLedgerBug[] = [
   {
     does: 'takes a claim without an answer for granted',
     seed: 2,
-    ...withClient((store) => ({ insert: (run, options) => store.insert(run, options).catch(() => true) })),
+    client: (store) => ({ insert: (run, options) => store.insert(run, options).catch(() => true) }),
   },
 ];
 
@@ -151,26 +139,26 @@ const OF_ENDS: readonly PlantedLedgerBug[] = [
   {
     does: 'reports an unanswered completion as completed',
     seed: 6,
-    ...withClient((store) => ({
+    client: (store) => ({
       complete: (...args) => store.complete(...args).catch(() => true),
-    })),
+    }),
   },
   {
     does: 'reports a refused completion as completed',
     seed: 2,
-    ...withClient((store) => ({ complete: (...args) => store.complete(...args).then(() => true) })),
+    client: (store) => ({ complete: (...args) => store.complete(...args).then(() => true) }),
   },
   {
     does: 'reruns every run whose completion was not answered',
     seed: 6,
-    ...withClient((store) => ({
+    client: (store) => ({
       complete: (claim, result, options) =>
         store.complete(claim, result, options).catch(async () => {
           const again = ({ run, now }: FoundRun): Run => ({ ...run, state: 'pending', nextAttemptAt: now });
           const decide = (found: FoundRun | undefined) => ({ value: true, write: found && again(found) });
           return await store.change(claim, decide, options);
         }),
-    })),
+    }),
   },
   {
     does: 'reports an unanswered completion as lost',
@@ -180,7 +168,7 @@ const OF_ENDS: readonly PlantedLedgerBug[] = [
   {
     does: 'reports its own completion as refused',
     seed: 2,
-    ...withClient((store) => ({
+    client: (store) => ({
       complete: (...args) => store.complete(...args).then(() => false),
       change: async (key, decide, options) => {
         const [run] = await store.find({ ...key, order: 'newest-first', limit: 1 }, options);
@@ -188,7 +176,7 @@ const OF_ENDS: readonly PlantedLedgerBug[] = [
           ? decide(undefined).value
           : await store.change(key, decide, options);
       },
-    })),
+    }),
   },
   {
     does: 'never retries a failed run',

@@ -15,6 +15,7 @@ import { BillingJobs } from './billing.jobs';
         createCronlatchMigration({ tables: ['lock'] }),
         createCronlatchMigration({ tables: ['ledger'] }),
         createCronlatchMigration({ tables: ['jobs'] }),
+        createCronlatchMigration({ tables: ['operations'] }),
       ],
       migrationsRun: true,
     }),

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Ensemble, OwnServer } from '../../../support/own-server';
+import type { Ensemble, OwnServer } from '../../../support/servers/own';
 import { machineMs } from '../../processes/competition/settings';
 import { onEnsembles, type Fault } from './fault';
 

@@ -1,4 +1,4 @@
-import { acquisitionOf } from '../../../support/acquisition-of';
+import { acquisitionOf } from '../../../support/databases/acquisition-of';
 import { SLACK_MS, type Evidence } from './evidence';
 
 /** A statement that its process has abandoned may arrive this late, and then its grant has no holder. */

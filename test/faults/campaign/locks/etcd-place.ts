@@ -1,4 +1,4 @@
-import { ensembleOf } from '../../../support/own-server';
+import { ensembleOf } from '../../../support/servers/own';
 import type { LockPlace } from './lock-place';
 
 const PREFIX = 'cronlatch/';

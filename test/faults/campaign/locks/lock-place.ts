@@ -1,5 +1,5 @@
-import type { Ensemble, OwnServer } from '../../../support/own-server';
-import type { LockProtocol } from '../../../support/lock-proxy/lock-statements';
+import type { Ensemble, OwnServer } from '../../../support/servers/own';
+import type { LockProtocol } from '../../../support/faults/lock-proxy/lock-statements';
 import type { LockServer } from '../options';
 import { openEtcd } from './etcd-place';
 import { openRedis, openSentinel } from './redis-place';

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { ensembleOf, ownRedisThatKeeps, type OwnServer } from '../../../support/own-server';
+import { ensembleOf, ownRedisThatKeeps, type OwnServer } from '../../../support/servers/own';
 import type { HeldLock, LockPlace } from './lock-place';
 
 const PREFIX = 'cronlatch:';

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { createClient } from 'node-zookeeper-client';
-import { ensembleOf } from '../../../support/own-server';
+import { closing } from '../../../support/benches/closing';
+import { ensembleOf } from '../../../support/servers/own';
 import type { LockPlace } from './lock-place';
 
 const ROOT = '/cronlatch';
@@ -15,14 +16,10 @@ export async function openZooKeeper(): Promise<LockPlace> {
     sentinels: [],
     async deleteLock(name) {
       const { url } = await ensemble.leader();
-      const client = createClient(new URL(url).host, { sessionTimeout: 5000 });
+      await using client = closing(createClient(new URL(url).host, { sessionTimeout: 5000 }));
       const limit = AbortSignal.timeout(5000);
       client.connect();
-      try {
-        await Promise.race([deleteNodes(client, `${ROOT}/${name}`), rejectedBy(limit)]);
-      } finally {
-        client.close();
-      }
+      await Promise.race([deleteNodes(client, `${ROOT}/${name}`), rejectedBy(limit)]);
     },
     heldLocks: () => Promise.resolve([]),
     close: () => ensemble.stop(),

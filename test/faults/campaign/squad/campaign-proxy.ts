@@ -1,14 +1,14 @@
 import type { Random } from '#cronlatch/contracts/random';
-import type { ServerName } from '../../../support/databases';
-import { lockProxy } from '../../../support/lock-proxy/lock-proxy';
-import type { LockProtocol, LockStatement } from '../../../support/lock-proxy/lock-statements';
+import type { ServerName } from '../../../support/databases/fresh';
+import { lockProxy } from '../../../support/faults/lock-proxy/lock-proxy';
+import type { LockProtocol, LockStatement } from '../../../support/faults/lock-proxy/lock-statements';
 import {
   protocolOf,
   sqlProxy,
   type HeldStatement,
   type StatementKind,
-} from '../../../support/sql-proxy/sql-proxy';
-import { targetOf, type TcpProxy } from '../../../support/tcp-proxy';
+} from '../../../support/faults/sql-proxy/sql-proxy';
+import { targetOf, type TcpProxy } from '../../../support/faults/tcp-proxy';
 
 /** A worker's way to one server, on which the faults of connections strike. */
 export interface CampaignProxy extends Pick<TcpProxy, 'port' | 'cut' | 'stall' | 'flow' | 'delay' | 'close'> {

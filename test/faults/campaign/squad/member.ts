@@ -1,5 +1,5 @@
 import { Child } from '../../../processes/child';
-import type { FakedClock } from '../../../support/faked-clock';
+import type { FakedClock } from '../../../support/clocks/faked';
 import type { Place } from '../place';
 import type { WorkerMessage, WorkerOrders, WorkerCommand } from '../worker/orders';
 import type { CampaignProxy } from './campaign-proxy';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Random } from '#cronlatch/contracts/random';
-import { CAN_FAKE_CLOCKS, FakedClock } from '../../../support/faked-clock';
+import { CAN_FAKE_CLOCKS, FakedClock } from '../../../support/clocks/faked';
 import { linesOf } from '../lines';
 import type { CampaignServer, Keeper } from '../options';
 import { isLockServer } from '../options';

@@ -4,7 +4,7 @@ import { inRunTransaction } from 'cronlatch/typeorm';
 import type { DataSource } from 'typeorm';
 import type { Random } from '#cronlatch/contracts/random';
 import { machineMs } from '../../processes/competition/settings';
-import { makeEffect } from '../../../support/effects';
+import { makeEffect } from '../../../support/databases/effects';
 import type { Journal } from './journal';
 import { isTransactional, keyOf, RUN_EVERY_MS, RUN_LEASE_MS } from './orders';
 

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { ClaimLostError, currentRun, FatalJobError } from 'cronlatch';
-import { testDriverTransactions } from '../../../support/driver-transactions';
-import { eventually } from '../../../support/eventually';
-import { reasonOf } from '../../../support/guard-bench';
-import { number, WORDS } from '../../../support/session-words';
+import { testDriverTransactions } from '../../../support/benches/driver-transactions';
+import { reasonOf } from '../../../support/benches/guard';
+import { eventually } from '../../../support/clocks/eventually';
+import { number, WORDS } from '../../../support/databases/session-words';
 
 for (const moment of ['before its first write', 'after its effects', 'before COMMIT'] as const) {
   testDriverTransactions(

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { LockStorageError, type JobGuard } from 'cronlatch';
 import { LedgerRunCoordinator } from 'cronlatch/node-cron';
 import { createJobGuard } from 'cronlatch/typeorm';
-import { closedAtOnce, KEY, LEASE_MS, SLOT } from '../../../support/coordinators';
-import { nextEvent } from '../../../support/guard-bench';
-import { createRunTables } from '../../../support/run-places';
-import { testOnServers, type ServerBench } from '../../../support/server-bench';
-import { protocolOf, sqlProxy, type SqlProxy } from '../../../support/sql-proxy/sql-proxy';
-import { targetOf, throughProxy } from '../../../support/tcp-proxy';
+import { nextEvent } from '../../../support/benches/guard';
+import { testOnServers, type ServerBench } from '../../../support/benches/server';
+import { createRunTables } from '../../../support/databases/run-tables';
+import { protocolOf, sqlProxy, type SqlProxy } from '../../../support/faults/sql-proxy/sql-proxy';
+import { targetOf, throughProxy } from '../../../support/faults/tcp-proxy';
+import { closedAtOnce, KEY, LEASE_MS, SLOT } from '../../../support/jobs/coordinators';
 
 /** Four seconds, and a margin for a busy machine. */
 const LONGEST_MS = 30_000;

@@ -6,9 +6,9 @@ import { pathToFileURL } from 'node:url';
 import type { Run } from 'cronlatch/provider';
 import { scheduleDistributed } from 'cronlatch/node-cron';
 import { setLogger, type ScheduledTask } from 'node-cron';
-import { signal } from '../../../support/executor-bench';
-import { nextEvent } from '../../../support/guard-bench';
-import { ledgerPlace, memoryStores, type Instance } from '../../../support/ledger-place';
+import { signal } from '../../../support/benches/executor';
+import { nextEvent } from '../../../support/benches/guard';
+import { ledgerPlace, memoryStores, type Instance } from '../../../support/stores/ledger-place';
 
 const FILE = join(__dirname, 'fixtures/forked-task.js');
 const silent = (): void => {};
@@ -46,6 +46,18 @@ async function withInstances(
   }
 }
 
+function testAlone(name: string, body: (here: Instance) => Promise<void>): void {
+  void test(name, () => withInstances(1, async ([here]) => (assert.ok(here), await body(here))));
+}
+
+/** The row of the tick that an event reports. */
+function rowOf(
+  { guard }: Instance,
+  run: { readonly periodKey: string } | undefined,
+): Promise<Run | undefined> {
+  return guard.ledger.get({ job: 'settle', periodKey: run?.periodKey ?? '' });
+}
+
 async function runsOf({ guard }: Instance): Promise<readonly Run[]> {
   return await guard.ledger.list({ job: 'settle' });
 }
@@ -57,71 +69,55 @@ void describe('a task in a process of its own', { concurrency: true }, () => {
   before(() => void (alive = setInterval(silent, 60_000)));
   after(() => clearInterval(alive));
 
-  void test('is elected through its parent, and its result is stored', async () => {
-    await withInstances(1, async ([here]) => {
-      assert.ok(here);
-      const completed = nextEvent(here.guard, 'run:completed');
-      await forked(here, 'returns');
-      const { run } = await completed;
-      const row = await here.guard.ledger.get({ job: 'settle', periodKey: run?.periodKey ?? '' });
-      assert.equal(row?.state, 'completed');
-      const { pid } = JSON.parse(row.result ?? '{}') as { pid?: number };
-      assert.ok(pid !== undefined && pid !== process.pid);
-    });
+  testAlone('is elected through its parent, and its result is stored', async (here) => {
+    const completed = nextEvent(here.guard, 'run:completed');
+    await forked(here, 'returns');
+    const { run } = await completed;
+    const row = await rowOf(here, run);
+    assert.equal(row?.state, 'completed');
+    const { pid } = JSON.parse(row.result ?? '{}') as { pid?: number };
+    assert.ok(pid !== undefined && pid !== process.pid);
   });
 
-  void test('fails with its own error', async () => {
-    await withInstances(1, async ([here]) => {
-      assert.ok(here);
-      const failed = nextEvent(here.guard, 'run:failed');
-      await forked(here, 'throws');
-      const { error, run } = await failed;
-      assert.match(String(error), /no bank/);
-      // Its next tick may have started meanwhile.
-      const row = await here.guard.ledger.get({ job: 'settle', periodKey: run?.periodKey ?? '' });
-      assert.match(row?.error ?? '', /no bank/);
-    });
+  testAlone('fails with its own error', async (here) => {
+    const failed = nextEvent(here.guard, 'run:failed');
+    await forked(here, 'throws');
+    const { error, run } = await failed;
+    assert.match(String(error), /no bank/);
+    // Its next tick may have started meanwhile.
+    const row = await rowOf(here, run);
+    assert.match(row?.error ?? '', /no bank/);
   });
 
-  void test('fails in the row of its tick if its process dies', async () => {
-    await withInstances(1, async ([here]) => {
-      assert.ok(here);
-      const failed = nextEvent(here.guard, 'run:failed');
-      await forked(here, 'dies');
-      const { error, run } = await failed;
-      assert.match(String(error), /exited unexpectedly \(code 3/);
-      const row = await here.guard.ledger.get({ job: 'settle', periodKey: run?.periodKey ?? '' });
-      assert.equal(row?.state, 'failed');
-    });
+  testAlone('fails in the row of its tick if its process dies', async (here) => {
+    const failed = nextEvent(here.guard, 'run:failed');
+    await forked(here, 'dies');
+    const { error, run } = await failed;
+    assert.match(String(error), /exited unexpectedly \(code 3/);
+    assert.equal((await rowOf(here, run))?.state, 'failed');
   });
 
-  void test('is restarted after its process has died, and has its next ticks', async () => {
-    await withInstances(1, async ([here]) => {
-      assert.ok(here);
-      const failed = nextEvent(here.guard, 'run:failed');
-      const warned = nextEvent(here.guard, 'guard:warning');
-      const completed = nextEvent(here.guard, 'run:completed');
-      await forked(here, 'dies'); // Only the first process dies.
-      await failed;
-      assert.match(
-        (await warned).message,
-        /The process of task 'settle' has ended: .*code 3.* cronlatch starts it again in 1 s/,
-      );
-      await completed;
-    });
+  testAlone('is restarted after its process has died, and has its next ticks', async (here) => {
+    const failed = nextEvent(here.guard, 'run:failed');
+    const warned = nextEvent(here.guard, 'guard:warning');
+    const completed = nextEvent(here.guard, 'run:completed');
+    await forked(here, 'dies'); // Only the first process dies.
+    await failed;
+    assert.match(
+      (await warned).message,
+      /The process of task 'settle' has ended: .*code 3.* cronlatch starts it again in 1 s/,
+    );
+    await completed;
   });
 
-  void test('causes a warning if it cannot be loaded, and is retried', async () => {
-    await withInstances(1, async ([here]) => {
-      assert.ok(here);
-      const warned = nextEvent(here.guard, 'guard:warning');
-      const refused = assert.rejects(forked(here, 'lacks'), /no settings/);
-      assert.match(
-        (await warned).message,
-        /The process of task 'settle' could not be started: .*no settings.* cronlatch starts it again in 60 s/,
-      );
-      await refused;
-    });
+  testAlone('causes a warning if it cannot be loaded, and is retried', async (here) => {
+    const warned = nextEvent(here.guard, 'guard:warning');
+    const refused = assert.rejects(forked(here, 'lacks'), /no settings/);
+    assert.match(
+      (await warned).message,
+      /The process of task 'settle' could not be started: .*no settings.* cronlatch starts it again in 60 s/,
+    );
+    await refused;
   });
 
   void test('runs on one of two instances at each tick, and the other reports why not', async () => {
@@ -144,50 +140,43 @@ void describe('a task in a process of its own', { concurrency: true }, () => {
     });
   });
 
-  void test('does not run if it is stopped while it is elected, and its row records that', async () => {
-    await withInstances(1, async ([here]) => {
-      assert.ok(here);
-      const { store } = here;
-      const insert = store.insert.bind(store);
-      const asked = signal();
-      const stopped = signal();
-      store.insert = async (...request) => {
-        asked.resolve();
-        await stopped.promise;
-        return await insert(...request);
-      };
-      const task = await forked(here, 'returns');
-      await asked.promise;
-      await task.stop();
-      const warned = nextEvent(here.guard, 'guard:warning');
-      stopped.resolve();
-      assert.match((await warned).message, /recorded as failed \(stopped\)/);
-      assert.deepEqual(here.of('run:started'), []);
-    });
+  testAlone('does not run if it is stopped while it is elected, and its row records that', async (here) => {
+    const { store } = here;
+    const insert = store.insert.bind(store);
+    const asked = signal();
+    const stopped = signal();
+    store.insert = async (...request) => {
+      asked.resolve();
+      await stopped.promise;
+      return await insert(...request);
+    };
+    const task = await forked(here, 'returns');
+    await asked.promise;
+    await task.stop();
+    const warned = nextEvent(here.guard, 'guard:warning');
+    stopped.resolve();
+    assert.match((await warned).message, /recorded as failed \(stopped\)/);
+    assert.deepEqual(here.of('run:started'), []);
   });
 
-  void test('is waited for when the guard closes, with its outcome', async () => {
-    await withInstances(1, async ([here]) => {
-      assert.ok(here);
-      const started = nextEvent(here.guard, 'run:started');
-      await forked(here, 'waits');
-      const { run } = await started;
-      const { settled, abandoned } = await here.guard.close();
-      assert.deepEqual(abandoned, []);
-      assert.ok(settled.includes(`settle:${run?.periodKey}`));
-      const states = (await runsOf(here)).map(({ state }) => state);
-      assert.ok(
-        states.every((state) => state !== 'running'),
-        states.join(),
-      );
-      const row = await here.guard.ledger.get({ job: 'settle', periodKey: run?.periodKey ?? '' });
-      assert.equal(row?.state, 'completed');
-    });
+  testAlone('is waited for when the guard closes, with its outcome', async (here) => {
+    const started = nextEvent(here.guard, 'run:started');
+    await forked(here, 'waits');
+    const { run } = await started;
+    const { settled, abandoned } = await here.guard.close();
+    assert.deepEqual(abandoned, []);
+    assert.ok(settled.includes(`settle:${run?.periodKey}`));
+    const states = (await runsOf(here)).map(({ state }) => state);
+    assert.ok(
+      states.every((state) => state !== 'running'),
+      states.join(),
+    );
+    assert.equal((await rowOf(here, run))?.state, 'completed');
   });
 
-  void test('is destroyed after the last message of its process, on which node-cron would throw', async () => {
-    await withInstances(1, async ([here]) => {
-      assert.ok(here);
+  testAlone(
+    'is destroyed after the last message of its process, on which node-cron would throw',
+    async (here) => {
       const started = nextEvent(here.guard, 'run:started');
       const task = await forked(here, 'returns');
       await started;
@@ -202,19 +191,15 @@ void describe('a task in a process of its own', { concurrency: true }, () => {
       });
       await here.guard.close();
       assert.deepEqual([...states, task.getStatus()], ['stopped', 'destroyed']);
-    });
-  });
+    },
+  );
 
-  void test('is also awaited while it computes, and cannot answer', async () => {
-    await withInstances(1, async ([here]) => {
-      assert.ok(here);
-      const started = nextEvent(here.guard, 'run:started');
-      await forked(here, 'computes');
-      const { run } = await started;
-      const { settled } = await here.guard.close();
-      assert.deepEqual(settled, [`settle:${run?.periodKey}`]);
-      const row = await here.guard.ledger.get({ job: 'settle', periodKey: run?.periodKey ?? '' });
-      assert.equal(row?.state, 'completed');
-    });
+  testAlone('is also awaited while it computes, and cannot answer', async (here) => {
+    const started = nextEvent(here.guard, 'run:started');
+    await forked(here, 'computes');
+    const { run } = await started;
+    const { settled } = await here.guard.close();
+    assert.deepEqual(settled, [`settle:${run?.periodKey}`]);
+    assert.equal((await rowOf(here, run))?.state, 'completed');
   });
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { ClaimLostError, LockExtender } from 'cronlatch';
 import { inRunTransaction } from 'cronlatch/typeorm';
-import { SERVER_NAMES, type DatabaseName } from '../../../support/databases';
-import { testTransactions } from '../../../support/transaction-bench';
+import { testTransactions } from '../../../support/benches/transaction';
+import { SERVER_NAMES, type DatabaseName } from '../../../support/databases/fresh';
 
 const ON_SERVERS: readonly DatabaseName[] = SERVER_NAMES;
 

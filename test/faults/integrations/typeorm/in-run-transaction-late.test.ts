@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { ClaimLostError, currentRun, FatalJobError } from 'cronlatch';
 import { createJobGuard, inRunTransaction } from 'cronlatch/typeorm';
-import { SERVER_NAMES } from '../../../support/databases';
-import { eventually } from '../../../support/eventually';
-import { reasonOf } from '../../../support/guard-bench';
-import { number, numbers, WORDS } from '../../../support/session-words';
-import { JOB, testServerTransactions, testTransactions } from '../../../support/transaction-bench';
+import { reasonOf } from '../../../support/benches/guard';
+import { JOB, testServerTransactions, testTransactions } from '../../../support/benches/transaction';
+import { eventually } from '../../../support/clocks/eventually';
+import { SERVER_NAMES } from '../../../support/databases/fresh';
+import { number, numbers, WORDS } from '../../../support/databases/session-words';
 
 testServerTransactions(
   'an expired lease changes nothing unless another instance takes over, and leaves the transaction a second (L-24)',

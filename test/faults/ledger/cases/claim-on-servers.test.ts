@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { LockStorageError, type JobConfiguration, type JobGuard, type TaskResult } from 'cronlatch';
 import { createJobGuard, TypeOrmRunStore, type CreateJobGuardOptions } from 'cronlatch/typeorm';
 import type { DataSource } from 'typeorm';
-import { ambientTransaction, APPLICATION_TABLE } from '../../../support/ambient-transaction';
-import { closeDay, countedTask } from '../../../support/close-day';
-import { eventually } from '../../../support/eventually';
-import { FaultyRunStore } from '../../../support/faulty-run-store';
-import { ledgerDataSource } from '../../../support/run-places';
-import { testOnServer, testOnServers, type ServerBench } from '../../../support/server-bench';
-import { targetOf, tcpProxy, throughProxy } from '../../../support/tcp-proxy';
+import { testOnServer, testOnServers, type ServerBench } from '../../../support/benches/server';
+import { eventually } from '../../../support/clocks/eventually';
+import { ambientTransaction, APPLICATION_TABLE } from '../../../support/databases/ambient-transaction';
+import { ledgerDataSource } from '../../../support/databases/run-tables';
+import { FaultyRunStore } from '../../../support/faults/run-store';
+import { targetOf, tcpProxy, throughProxy } from '../../../support/faults/tcp-proxy';
+import { closeDay, countedTask } from '../../../support/jobs/close-day';
 
 /** Each case uses one fixed day, independently of the current date. */
 const JOB: JobConfiguration = {

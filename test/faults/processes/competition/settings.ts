@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 
+/** The ticks of a round. */
 export const TICKS = 30;
 export const TICK_MS = 3000;
 export const LOCKS = ['close-day', 'send-invoices', 'count-stock'] as const;

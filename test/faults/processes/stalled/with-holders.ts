@@ -1,8 +1,8 @@
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
 import type { DataSource } from 'typeorm';
-import type { TestDatabase } from '../../../support/databases';
-import { createRegister, openRegister } from '../../../support/fenced-register';
-import { migratedDataSource } from '../../../support/lock-table';
+import type { TestDatabase } from '../../../support/databases/fresh';
+import { createRegister, openRegister } from '../../../support/databases/fenced-register';
+import { migratedDataSource } from '../../../support/databases/lock-table';
 import { Child, type ChildOptions } from '../../../processes/child';
 import type { StalledMessage, StalledOrders } from '../../../processes/fixtures/stalled-holder';
 

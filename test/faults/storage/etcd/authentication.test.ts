@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { LockStorageError } from 'cronlatch';
-import { base64, etcd, EtcdPlace } from '../../../support/etcd-place';
-import { ownServer } from '../../../support/own-server';
-import { testOnOwn } from '../../../support/test-on';
+import { closing } from '../../../support/benches/closing';
+import { ownServer } from '../../../support/servers/own';
+import { testOnOwn } from '../../../support/servers/test-on';
+import { base64, etcd, EtcdPlace } from '../../../support/stores/etcd-place';
 
 const JOB = { name: 'job', lockAtMostFor: '10m' };
 const APP = { user: 'app', password: 'app-secret' };
@@ -38,52 +39,43 @@ testOnOwn(
   'etcd',
   'a user with a role for the prefix holds, extends, lists, watches and releases locks',
   async () => {
-    const server = await ownServer('etcd');
-    try {
-      const endpoint = new URL(server.url).origin;
-      for (const [path, body] of SETUP)
-        assert.equal((await etcd(endpoint, path, body)).error, undefined, path);
-      const place = Object.assign(new EtcdPlace(endpoint), { keyPrefix: 'cronlatch/' });
-      const [provider, other] = [place.provider(APP), place.provider(APP)];
-      const lock = await provider.lock(JOB);
-      assert.ok(lock);
-      assert.equal(await other.lock(JOB), undefined);
-      assert.equal(await lock.extend('5m'), true);
-      assert.deepEqual(
-        (await other.list({})).map(({ name }) => name),
-        ['job'],
-      );
-      const released = other.released(JOB.name, AbortSignal.timeout(10_000));
-      assert.equal(await lock.unlock(), true);
-      await released;
-      assert.ok(await other.lock(JOB));
-      await provider.close();
+    await using server = closing(await ownServer('etcd'));
+    const endpoint = new URL(server.url).origin;
+    for (const [path, body] of SETUP) assert.equal((await etcd(endpoint, path, body)).error, undefined, path);
+    const place = Object.assign(new EtcdPlace(endpoint), { keyPrefix: 'cronlatch/' });
+    const [provider, other] = [place.provider(APP), place.provider(APP)];
+    const lock = await provider.lock(JOB);
+    assert.ok(lock);
+    assert.equal(await other.lock(JOB), undefined);
+    assert.equal(await lock.extend('5m'), true);
+    assert.deepEqual(
+      (await other.list({})).map(({ name }) => name),
+      ['job'],
+    );
+    const released = other.released(JOB.name, AbortSignal.timeout(10_000));
+    assert.equal(await lock.unlock(), true);
+    await released;
+    assert.ok(await other.lock(JOB));
+    await provider.close();
 
-      // The tokens of the server do not outlive it.
-      await server.kill('SIGTERM');
-      await server.restart();
-      assert.equal((await other.inspect(JOB.name))?.isHeld, true);
+    // The tokens of the server do not outlive it.
+    await server.kill('SIGTERM');
+    await server.restart();
+    assert.equal((await other.inspect(JOB.name))?.isHeld, true);
 
-      const nobody = place.provider();
-      await assert.rejects(nobody.lock(JOB), refusedWith('nothing-ran', /set user and password/));
-      const wrong = place.provider({ ...APP, password: 'secret-too' });
-      await assert.rejects(wrong.lock(JOB), refusedWith('nothing-ran', /Check user and password/));
-      const elsewhere = place.provider({ ...APP, keyPrefix: 'other/' });
-      await assert.rejects(elsewhere.lock(JOB), refusedWith('nothing-ran', /Grant the user read and write/));
-      for (const each of [other, nobody, wrong, elsewhere]) await each.close();
-    } finally {
-      await server.stop();
-    }
+    const nobody = place.provider();
+    await assert.rejects(nobody.lock(JOB), refusedWith('nothing-ran', /set user and password/));
+    const wrong = place.provider({ ...APP, password: 'secret-too' });
+    await assert.rejects(wrong.lock(JOB), refusedWith('nothing-ran', /Check user and password/));
+    const elsewhere = place.provider({ ...APP, keyPrefix: 'other/' });
+    await assert.rejects(elsewhere.lock(JOB), refusedWith('nothing-ran', /Grant the user read and write/));
+    for (const each of [other, nobody, wrong, elsewhere]) await each.close();
   },
 );
 
 testOnOwn('etcd', 'a user for a server without authentication is an error with advice', async () => {
-  const server = await ownServer('etcd');
-  try {
-    const provider = new EtcdPlace(new URL(server.url).origin).provider(APP);
-    await assert.rejects(provider.lock(JOB), refusedWith('nothing-ran', /Enable authentication/));
-    await provider.close();
-  } finally {
-    await server.stop();
-  }
+  await using server = closing(await ownServer('etcd'));
+  const provider = new EtcdPlace(new URL(server.url).origin).provider(APP);
+  await assert.rejects(provider.lock(JOB), refusedWith('nothing-ran', /Enable authentication/));
+  await provider.close();
 });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { LockManager, LockStorageError, type Lock } from 'cronlatch';
 import type { LockObserver } from 'cronlatch/provider';
-import { EtcdPlace } from '../../../support/etcd-place';
-import { testOnEnsemble } from '../../../support/test-on';
+import { testOnEnsemble } from '../../../support/servers/test-on';
+import { EtcdPlace } from '../../../support/stores/etcd-place';
 
 const JOB = { name: 'job', lockAtMostFor: '30s' };
 

@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { createServer, type TlsOptions } from 'node:tls';
 import { promisify } from 'node:util';
 import { LockStorageError } from 'cronlatch';
-import { etcdEndpoint, EtcdPlace } from '../../../support/etcd-place';
-import { runningServer } from '../../../support/running-servers';
-import { targetOf } from '../../../support/tcp-proxy';
-import { testIf } from '../../../support/test-on';
+import { targetOf } from '../../../support/faults/tcp-proxy';
+import { runningServer } from '../../../support/servers/running';
+import { testIf } from '../../../support/servers/test-on';
+import { etcdEndpoint, EtcdPlace } from '../../../support/stores/etcd-place';
 
 const JOB = { name: 'job', lockAtMostFor: '10m' };
 const run = promisify(execFile);

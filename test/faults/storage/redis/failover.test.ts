@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { Redis } from 'ioredis';
 import { RedisLockProvider } from 'cronlatch/redis';
 import type { LockStorageError } from 'cronlatch';
-import type { Ensemble, OwnServer } from '../../../support/own-server';
-import { testOnEnsemble } from '../../../support/test-on';
+import type { Ensemble, OwnServer } from '../../../support/servers/own';
+import { testOnEnsemble } from '../../../support/servers/test-on';
 
 const TERMS = { lockAtMostFor: '1m' } as const;
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { ClaimLostError, type JobGuard } from 'cronlatch';
 import { createJobGuard, createTables, inRunTransaction } from 'cronlatch/mysql2';
 import { createPool } from 'mysql2/promise';
-import { databaseOn } from '../../../support/databases';
-import { ownServer } from '../../../support/own-server';
-import { JOB, RedisBench } from '../../../support/redis-bench';
-import { runningServer } from '../../../support/running-servers';
-import { testIf } from '../../../support/test-on';
+import { JOB, RedisBench } from '../../../support/benches/redis';
+import { databaseOn } from '../../../support/databases/fresh';
+import { ownServer } from '../../../support/servers/own';
+import { runningServer } from '../../../support/servers/running';
+import { testIf } from '../../../support/servers/test-on';
 
 const DAY = { ...JOB, keepAlive: true, oncePer: { period: 'day', timeZone: 'UTC' } } as const;
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { Redis } from 'ioredis';
 import { LockStorageError } from 'cronlatch';
-import { RedisBench, JOB } from '../../../support/redis-bench';
-import { targetOf, tcpProxy, throughProxy } from '../../../support/tcp-proxy';
-import { testOn } from '../../../support/test-on';
-import { urlOn } from '../../../support/running-servers';
+import { RedisBench, JOB } from '../../../support/benches/redis';
+import { targetOf, tcpProxy, throughProxy } from '../../../support/faults/tcp-proxy';
+import { testOn } from '../../../support/servers/test-on';
+import { urlOn } from '../../../support/servers/running';
 
 /** The default settings of ioredis keep commands while there is no connection, and send them when there is one. */
 testOn('redis', 'a lock that ioredis requests again after its time limit is not granted', async (t) => {

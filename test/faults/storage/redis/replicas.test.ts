@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { RedisWaitOptions } from 'cronlatch/redis';
-import { ownServer, type OwnServer } from '../../../support/own-server';
-import { JOB, RedisBench } from '../../../support/redis-bench';
-import type { RedisClientName } from '../../../support/redis-clients';
-import { targetOf } from '../../../support/tcp-proxy';
-import { testOnOwn } from '../../../support/test-on';
+import { JOB, RedisBench } from '../../../support/benches/redis';
+import { targetOf } from '../../../support/faults/tcp-proxy';
+import { ownServer, type OwnServer } from '../../../support/servers/own';
+import type { RedisClientName } from '../../../support/servers/redis-clients';
+import { testOnOwn } from '../../../support/servers/test-on';
 
 interface Pair {
   readonly bench: RedisBench;

@@ -4,9 +4,9 @@ import { LockStorageError } from 'cronlatch';
 import { RedisLockProvider } from 'cronlatch/redis';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
-import { ownServer } from '../../../support/own-server';
-import { JOB, RedisBench } from '../../../support/redis-bench';
-import { testOnOwn } from '../../../support/test-on';
+import { JOB, RedisBench } from '../../../support/benches/redis';
+import { ownServer } from '../../../support/servers/own';
+import { testOnOwn } from '../../../support/servers/test-on';
 
 testOnOwn('redis', 'a server that evicts keys leads to one warning with the setting to change', async (t) => {
   const server = await ownServer('redis');

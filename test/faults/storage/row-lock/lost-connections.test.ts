@@ -4,9 +4,10 @@ import { LockLostError, type Lock } from 'cronlatch';
 import { RowLockProvider } from 'cronlatch/typeorm';
 import * as mysql2 from 'mysql2';
 import { DataSource } from 'typeorm';
-import { aborted, JOB, testRowLocks, type RowLocks } from '../../../support/row-locks';
-import { sqlProxy, protocolOf } from '../../../support/sql-proxy/sql-proxy';
-import { targetOf, tcpProxy } from '../../../support/tcp-proxy';
+import { closing } from '../../../support/benches/closing';
+import { aborted, JOB, testRowLocks, type RowLocks } from '../../../support/benches/row-locks';
+import { sqlProxy, protocolOf } from '../../../support/faults/sql-proxy/sql-proxy';
+import { targetOf, tcpProxy } from '../../../support/faults/tcp-proxy';
 
 async function granted(locks: RowLocks, proxy?: { port: number }): Promise<Lock> {
   const lock = await locks.provider({}, proxy).lock(JOB);
@@ -40,35 +41,27 @@ testRowLocks(
 testRowLocks(
   'a holder whose connection was cut knows it within two seconds, and the lock is free',
   async (locks) => {
-    const proxy = await tcpProxy(targetOf(locks.database.url));
-    try {
-      await lostWithin(2000, await granted(locks, proxy), () => void proxy.cut());
-      assert.ok(await locks.provider({ wait: '5s' }).lock(JOB));
-    } finally {
-      await proxy.close();
-    }
+    await using proxy = closing(await tcpProxy(targetOf(locks.database.url)));
+    await lostWithin(2000, await granted(locks, proxy), () => void proxy.cut());
+    assert.ok(await locks.provider({ wait: '5s' }).lock(JOB));
   },
 );
 
 testRowLocks(
   'if nothing gets through, the server frees the lock, and not before its holder has given it up',
   async (locks) => {
-    const proxy = await tcpProxy(targetOf(locks.database.url));
-    try {
-      const lock = await granted(locks, proxy);
-      let isLost = false;
-      void aborted(lock.signal).then(() => (isLost = true));
-      const other = locks.provider();
-      proxy.stall();
-      let next: Lock | undefined;
-      const untilMs = performance.now() + 15_000;
-      while ((next = await other.lock(JOB)) === undefined) assert.ok(performance.now() < untilMs);
-      assert.equal(isLost, true);
-      assert.match(String(lock.signal.reason), /did not answer|not confirmed/);
-      assert.ok((next.fencingToken ?? 0) > (lock.fencingToken ?? Infinity));
-    } finally {
-      await proxy.close();
-    }
+    await using proxy = closing(await tcpProxy(targetOf(locks.database.url)));
+    const lock = await granted(locks, proxy);
+    let isLost = false;
+    void aborted(lock.signal).then(() => (isLost = true));
+    const other = locks.provider();
+    proxy.stall();
+    let next: Lock | undefined;
+    const untilMs = performance.now() + 15_000;
+    while ((next = await other.lock(JOB)) === undefined) assert.ok(performance.now() < untilMs);
+    assert.equal(isLost, true);
+    assert.match(String(lock.signal.reason), /did not answer|not confirmed/);
+    assert.ok((next.fencingToken ?? 0) > (lock.fencingToken ?? Infinity));
   },
 );
 
@@ -105,61 +98,45 @@ testRowLocks(
 );
 
 testRowLocks('a stall that is shorter than five seconds has no effect', async (locks) => {
-  const proxy = await tcpProxy(targetOf(locks.database.url));
-  try {
-    const lock = await granted(locks, proxy);
-    proxy.stall();
-    const other = locks.provider({ wait: '2s' });
-    assert.equal(await other.lock(JOB), undefined);
-    proxy.flow();
-    assert.equal(await lock.extend('10m'), true);
-    assert.equal(await lock.unlock(), true);
-  } finally {
-    await proxy.close();
-  }
+  await using proxy = closing(await tcpProxy(targetOf(locks.database.url)));
+  const lock = await granted(locks, proxy);
+  proxy.stall();
+  const other = locks.provider({ wait: '2s' });
+  assert.equal(await other.lock(JOB), undefined);
+  proxy.flow();
+  assert.equal(await lock.extend('10m'), true);
+  assert.equal(await lock.unlock(), true);
 });
 
 testRowLocks('a release whose COMMIT got no answer is settled by the row: it took effect', async (locks) => {
-  const proxy = await sqlProxy(targetOf(locks.database.url), protocolOf(locks.server));
-  try {
-    const lock = await granted(locks, proxy);
-    const swallowed = proxy.swallow('commit', 'cut');
-    assert.equal(await lock.unlock(), true);
-    await swallowed;
-    await granted(locks);
-  } finally {
-    await proxy.close();
-  }
+  await using proxy = closing(await sqlProxy(targetOf(locks.database.url), protocolOf(locks.server)));
+  const lock = await granted(locks, proxy);
+  const swallowed = proxy.swallow('commit', 'cut');
+  assert.equal(await lock.unlock(), true);
+  await swallowed;
+  await granted(locks);
 });
 
 testRowLocks(
   'a release whose COMMIT never arrived is settled by the row: it did not take effect',
   async (locks) => {
-    const proxy = await sqlProxy(targetOf(locks.database.url), protocolOf(locks.server));
-    try {
-      const lock = await locks.provider({}, proxy).lock({ ...JOB, lockAtLeastFor: '5m' });
-      const lost = proxy.lose('commit', 'cut');
-      assert.equal(await lock?.unlock(), false);
-      await lost;
-      // The lock was freed with its connection, and lockAtLeastFor was not written.
-      await granted(locks);
-    } finally {
-      await proxy.close();
-    }
+    await using proxy = closing(await sqlProxy(targetOf(locks.database.url), protocolOf(locks.server)));
+    const lock = await locks.provider({}, proxy).lock({ ...JOB, lockAtLeastFor: '5m' });
+    const lost = proxy.lose('commit', 'cut');
+    assert.equal(await lock?.unlock(), false);
+    await lost;
+    // The lock was freed with its connection, and lockAtLeastFor was not written.
+    await granted(locks);
   },
 );
 
 testRowLocks('an attempt whose answer is lost is an error, and locks nothing', async (locks) => {
-  const proxy = await tcpProxy(targetOf(locks.database.url));
-  try {
-    const provider = locks.provider({ statementTimeout: '1s' }, proxy);
-    await provider.check();
-    proxy.stall('to-client');
-    await assert.rejects(provider.lock(JOB), { code: 'CRONLATCH_STORAGE' });
-    proxy.flow();
-    const other = locks.provider({ wait: '10s' });
-    assert.ok(await other.lock(JOB));
-  } finally {
-    await proxy.close();
-  }
+  await using proxy = closing(await tcpProxy(targetOf(locks.database.url)));
+  const provider = locks.provider({ statementTimeout: '1s' }, proxy);
+  await provider.check();
+  proxy.stall('to-client');
+  await assert.rejects(provider.lock(JOB), { code: 'CRONLATCH_STORAGE' });
+  proxy.flow();
+  const other = locks.provider({ wait: '10s' });
+  assert.ok(await other.lock(JOB));
 });

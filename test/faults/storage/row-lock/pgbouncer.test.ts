@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { Client } from 'pg';
-import { testOn } from '../../../support/databases';
-import { pgbouncerBefore } from '../../../support/pgbouncer';
-import { aborted, JOB, RowLocks } from '../../../support/row-locks';
-import { throughProxy } from '../../../support/tcp-proxy';
-import { reportSkip } from '../../../support/test-on';
+import { aborted, JOB, RowLocks } from '../../../support/benches/row-locks';
+import { testOn } from '../../../support/databases/fresh';
+import { throughProxy } from '../../../support/faults/tcp-proxy';
+import { pgbouncerBefore } from '../../../support/servers/pgbouncer';
+import { reportSkip } from '../../../support/servers/test-on';
 
 /** A test behind a pooler. Without the pooler it is skipped, and the run reports it at its end. */
 function testBehind(

@@ -3,9 +3,9 @@ import { LockStorageError } from 'cronlatch';
 import * as mysql2 from 'cronlatch/mysql2';
 import { RowLockProvider } from 'cronlatch/pg';
 import { createConnection } from 'mysql2/promise';
-import { testOn, testOnOwn } from '../../../support/databases';
-import { ownServer } from '../../../support/own-server';
-import { JOB, RowLocks } from '../../../support/row-locks';
+import { JOB, RowLocks } from '../../../support/benches/row-locks';
+import { testOn, testOnOwn } from '../../../support/databases/fresh';
+import { ownServer } from '../../../support/servers/own';
 
 function isReadOnly(error: unknown): boolean {
   assert.ok(error instanceof LockStorageError);

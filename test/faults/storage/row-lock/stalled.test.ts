@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
-import { JOB, testRowLocks } from '../../../support/row-locks';
+import { JOB, testRowLocks } from '../../../support/benches/row-locks';
 
 testRowLocks(
   'after a stall that is longer than the idle limit of the server, the next lock opens a new connection',

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { DataSource } from 'typeorm';
-import { testWith, type ServerName } from '../../../support/databases';
-import { codesOf, examined, examinedAll, warningsAtStart } from '../../../support/doctor-bench';
-import { testOnOwnServers } from '../../../support/own-server-bench';
-import { pgbouncerBefore } from '../../../support/pgbouncer';
-import { ledgerDataSource } from '../../../support/run-places';
-import { reportSkip } from '../../../support/test-on';
+import { codesOf, examined, examinedAll, warningsAtStart } from '../../../support/benches/doctor';
+import { testOnOwnServers } from '../../../support/benches/own-server';
+import { testWith, type ServerName } from '../../../support/databases/fresh';
+import { ledgerDataSource } from '../../../support/databases/run-tables';
+import { pgbouncerBefore } from '../../../support/servers/pgbouncer';
+import { reportSkip } from '../../../support/servers/test-on';
 
 /** Settings of a server that keeps every commit, and of one that does not. */
 const DURABILITY: Readonly<

@@ -4,9 +4,9 @@ import { test, type TestContext } from 'node:test';
 import type { JobGuard } from 'cronlatch';
 import { createJobGuard, createTables } from 'cronlatch/mysql2';
 import mysql, { type Connection, type RowDataPacket } from 'mysql2/promise';
-import { galeraCluster } from '../../../support/own-server';
-import { targetOf, tcpProxy, throughProxy } from '../../../support/tcp-proxy';
-import { reportSkip } from '../../../support/test-on';
+import { targetOf, tcpProxy, throughProxy } from '../../../support/faults/tcp-proxy';
+import { galeraCluster } from '../../../support/servers/own';
+import { reportSkip } from '../../../support/servers/test-on';
 
 const INSTANCES = 3;
 const JOBS = 25;

@@ -1,6 +1,6 @@
 /** Many instances that want the same locks in other orders: each lock has one holder, and no instance waits for good. */
 import assert from 'node:assert/strict';
-import { namesOf, releaseAll, requestOf, testGroups } from '../../../support/grouping-bench';
+import { namesOf, releaseAll, requestOf, testGroups } from '../../../support/benches/grouping';
 
 const ROUNDS = 12;
 /** Waiting for a connection counts, and all of them are wanted at once. */

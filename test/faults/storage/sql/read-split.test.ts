@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { createTables } from 'cronlatch/pg';
 import { Child } from '../../../processes/child';
 import type { Night, NightMessage, NightOrders } from '../../../processes/fixtures/night-worker';
-import { codesOf, examined } from '../../../support/doctor-bench';
-import { pgpoolServer } from '../../../support/pgpool';
-import { reportSkip } from '../../../support/test-on';
+import { codesOf, examined } from '../../../support/benches/doctor';
+import { pgpoolServer } from '../../../support/servers/pgpool';
+import { reportSkip } from '../../../support/servers/test-on';
 
 const JOBS = 50;
 const NIGHTS: readonly Night[] = [1, 2, 3, 4].flatMap((night) => [

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
-import { SERVER_NAMES, reportLack, testOnOwn } from '../../../support/databases';
-import { LockLoad } from '../../../support/lock-load';
-import { lockRows } from '../../../support/lock-table';
-import { OwnServerBench } from '../../../support/own-server-bench';
-import { canMountDisks, onSmallDisk, type SmallDisk } from '../../../support/small-disk';
+import { closing } from '../../../support/benches/closing';
+import { OwnServerBench } from '../../../support/benches/own-server';
+import { SERVER_NAMES, reportLack, testOnOwn } from '../../../support/databases/fresh';
+import { lockRows } from '../../../support/databases/lock-table';
+import { canMountDisks, onSmallDisk, type SmallDisk } from '../../../support/faults/small-disk';
+import { LockLoad } from '../../../support/jobs/lock-load';
 
 const INSTANCES = 2;
 const GRANTS = 25;
@@ -27,7 +28,11 @@ async function fillUnderLoad({ server, application }: OwnServerBench, disk: Smal
     load.agreesWith(await lockRows(application));
   } finally {
     disk.empty();
-    await load.end().finally(() => Promise.all(instances.map((instance) => instance.close())));
+    try {
+      await load.end();
+    } finally {
+      await Promise.all(instances.map((instance) => instance.close()));
+    }
   }
 }
 
@@ -53,12 +58,8 @@ if (process.env['CRONLATCH_FULL'] !== '1') {
       'on a full disk no instance is granted a lock that is not stored, and locks work again when there is space (F-51)',
       () =>
         onSmallDisk(async (disk) => {
-          const bench = await OwnServerBench.on(name);
-          try {
-            await fillUnderLoad(bench, disk);
-          } finally {
-            await bench.dispose();
-          }
+          await using bench = closing(await OwnServerBench.on(name));
+          await fillUnderLoad(bench, disk);
         }),
     );
   }

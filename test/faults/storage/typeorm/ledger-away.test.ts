@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { JobGuard } from 'cronlatch';
 import { TypeOrmLockProvider, TypeOrmRunStore } from 'cronlatch/typeorm';
-import { nextEvent } from '../../../support/guard-bench';
-import { testOnOwnServers } from '../../../support/own-server-bench';
-import { createRunTables } from '../../../support/run-places';
-import { sampleSize } from '../../../support/sample-size';
+import { nextEvent } from '../../../support/benches/guard';
+import { testOnOwnServers } from '../../../support/benches/own-server';
+import { sampleSize } from '../../../support/checks/sample-size';
+import { createRunTables } from '../../../support/databases/run-tables';
 
 const OPTIONS = { statementTimeout: '2s' } as const;
 /** Replaces the interval of a minute. */

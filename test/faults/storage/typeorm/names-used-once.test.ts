@@ -4,8 +4,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { lockName } from 'cronlatch';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
-import { reportLack, testWith, type TestDatabase } from '../../../support/databases';
-import { lockRows, migratedDataSource } from '../../../support/lock-table';
+import { closing } from '../../../support/benches/closing';
+import { reportLack, testWith, type TestDatabase } from '../../../support/databases/fresh';
+import { lockRows, migratedDataSource } from '../../../support/databases/lock-table';
 
 const MOST_BYTES = 2_000_000;
 /** On SQLite, a release often waits for the next millisecond of the clock. */
@@ -20,8 +21,8 @@ function heapBytes(): number {
 }
 
 async function useNames(database: TestDatabase, count: number): Promise<void> {
-  const dataSource = await migratedDataSource(database);
-  const provider = new TypeOrmLockProvider(dataSource, { keepRows: false });
+  await using dataSource = closing(await migratedDataSource(database));
+  await using provider = closing(new TypeOrmLockProvider(dataSource, { keepRows: false }));
   let used = 0;
   const useUntil = async (end: number): Promise<void> => {
     const lane = async (): Promise<void> => {
@@ -32,17 +33,12 @@ async function useNames(database: TestDatabase, count: number): Promise<void> {
     };
     await Promise.all(Array.from({ length: AT_ONCE }, lane));
   };
-  try {
-    await useUntil(count / 10);
-    const before = heapBytes();
-    await useUntil(count);
-    const grown = heapBytes() - before;
-    assert.ok(grown < MOST_BYTES, `${grown} bytes`);
-    assert.deepEqual(await lockRows(dataSource), []);
-  } finally {
-    await provider.close();
-    await dataSource.destroy();
-  }
+  await useUntil(count / 10);
+  const before = heapBytes();
+  await useUntil(count);
+  const grown = heapBytes() - before;
+  assert.ok(grown < MOST_BYTES, `${grown} bytes`);
+  assert.deepEqual(await lockRows(dataSource), []);
 }
 
 for (const name of ['sqlite', 'mysql'] as const)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { EntitySchema } from 'typeorm';
 import { createJobGuard } from 'cronlatch/typeorm';
-import { lockRows } from '../../../support/lock-table';
-import { testOnServers } from '../../../support/server-bench';
-import { statementLog } from '../../../support/statement-log';
+import { testOnServers } from '../../../support/benches/server';
+import { lockRows } from '../../../support/databases/lock-table';
+import { statementLog } from '../../../support/databases/statement-log';
 
 testOnServers(
   'the library takes only the address of a DataSource that drops and synchronizes its schema',

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Run } from '#cronlatch/ledger/run';
 import { INJECTED_NAMES } from '#cronlatch/contracts/names';
-import { databaseNowUs } from '../../../support/lock-table';
-import { testRunStores } from '../../../support/run-bench';
-import { CLAIM, FAILED, LIMIT, PENDING, RUNNING } from '../../../support/runs';
+import { databaseNowUs } from '../../../support/databases/lock-table';
+import { testRunStores } from '../../../support/benches/run-store';
+import { CLAIM, FAILED, LIMIT, PENDING, RUNNING } from '../../../support/jobs/runs';
 import { TRICKY_NAMES } from '../../../storage/typeorm/flaws/tricky-names';
 
 const ANY = { order: 'oldest-first', limit: 1000 } as const;

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { TypeOrmRunStore } from 'cronlatch/typeorm';
 import type { RunStore } from '#cronlatch/ledger/run-store';
-import { ambientTransaction, APPLICATION_TABLE } from '../../../support/ambient-transaction';
-import { ContractPlaces } from '../../../support/contract-places';
-import { CONTRACT_STORES, describeVariant } from '../../../support/contract-stores';
-import { databaseOn, SERVER_NAMES, testOn } from '../../../support/databases';
-import { eventually } from '../../../support/eventually';
-import { createRunTables } from '../../../support/run-places';
-import { CLAIM, FAILED, LIMIT, PENDING, RUNNING } from '../../../support/runs';
-import { testOnServers, type ServerBench } from '../../../support/server-bench';
-import { protocolOf, sqlProxy, type SqlProxy } from '../../../support/sql-proxy/sql-proxy';
-import { targetOf, throughProxy } from '../../../support/tcp-proxy';
+import { testOnServers, type ServerBench } from '../../../support/benches/server';
+import { eventually } from '../../../support/clocks/eventually';
+import { ambientTransaction, APPLICATION_TABLE } from '../../../support/databases/ambient-transaction';
+import { databaseOn, SERVER_NAMES, testOn } from '../../../support/databases/fresh';
+import { createRunTables } from '../../../support/databases/run-tables';
+import { protocolOf, sqlProxy, type SqlProxy } from '../../../support/faults/sql-proxy/sql-proxy';
+import { targetOf, throughProxy } from '../../../support/faults/tcp-proxy';
+import { CLAIM, FAILED, LIMIT, PENDING, RUNNING } from '../../../support/jobs/runs';
+import { ContractPlaces } from '../../../support/stores/places';
+import { CONTRACT_STORES, describeVariant } from '../../../support/stores/variants';
 
 const ANY = { order: 'oldest-first', limit: 10 } as const;
 

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type { DataSource } from 'typeorm';
 import { LockStorageError } from 'cronlatch';
 import { TypeOrmLockProvider, type TypeOrmLockProviderOptions } from 'cronlatch/typeorm';
-import { testWith, type DatabaseName, type TestDatabase } from '../../../support/databases';
-import { migratedDataSource } from '../../../support/lock-table';
+import { testWith, type DatabaseName, type TestDatabase } from '../../../support/databases/fresh';
+import { migratedDataSource } from '../../../support/databases/lock-table';
 import { TRICKY_NAMES, TRIED_NAMES } from '../../../storage/typeorm/flaws/tricky-names';
 
 /** The name columns to test: the statements that create each, by the name in the test. */

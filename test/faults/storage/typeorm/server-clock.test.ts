@@ -2,15 +2,16 @@ import assert from 'node:assert/strict';
 import type { DataSource } from 'typeorm';
 import { LockStorageError, type Lock, type LockConfiguration } from 'cronlatch';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
-import { testWith } from '../../../support/databases';
-import { eventually } from '../../../support/eventually';
-import { testWithFakedClock } from '../../../support/faked-clock';
-import { JavaShedLock } from '../../../support/java-shedlock';
-import { JOB } from '../../../support/lock-bench';
-import { databaseNowUs, migratedDataSource, shiftBack } from '../../../support/lock-table';
-import { OwnServerBench } from '../../../support/own-server-bench';
-import { runningServer } from '../../../support/running-servers';
-import { providerOnSessionClock } from '../../../support/session-clock';
+import { closing } from '../../../support/benches/closing';
+import { JOB } from '../../../support/benches/lock';
+import { OwnServerBench } from '../../../support/benches/own-server';
+import { eventually } from '../../../support/clocks/eventually';
+import { testWithFakedClock } from '../../../support/clocks/faked';
+import { providerOnSessionClock } from '../../../support/clocks/session';
+import { testWith } from '../../../support/databases/fresh';
+import { JavaShedLock } from '../../../support/databases/java-shedlock';
+import { databaseNowUs, migratedDataSource, shiftBack } from '../../../support/databases/lock-table';
+import { runningServer } from '../../../support/servers/running';
 
 interface Scene {
   readonly application: DataSource;
@@ -28,17 +29,13 @@ function testServerClock(server: 'mariadb' | 'postgres', cases: Readonly<Record<
   // Other tests report a server that is missing or not their own.
   if ((runningServer(server)?.origin ?? 'environment') === 'environment') return;
   testWithFakedClock(`${server}: a server whose clock is set`, async (clock, t) => {
-    const bench = await clock.during(() => OwnServerBench.on(server));
+    await using bench = closing(await clock.during(() => OwnServerBench.on(server)));
     const { application } = bench;
-    try {
-      for (const [name, body] of Object.entries(cases)) {
-        clock.set('+0');
-        await application.query('DELETE FROM shedlock');
-        const set = (shown: string): void => clock.set(shown);
-        await t.test(name, () => withTwo(application, (two) => body({ ...two, application, set })));
-      }
-    } finally {
-      await bench.dispose();
+    for (const [name, body] of Object.entries(cases)) {
+      clock.set('+0');
+      await application.query('DELETE FROM shedlock');
+      const set = (shown: string): void => clock.set(shown);
+      await t.test(name, () => withTwo(application, (two) => body({ ...two, application, set })));
     }
   });
 }
@@ -63,17 +60,13 @@ async function withTwo(
 function testSessionClock(cases: Readonly<Record<string, Case>>): void {
   for (const [name, body] of Object.entries(cases)) {
     testWith('mysql', `a session whose clock is set: ${name}`, async (database) => {
-      const application = await migratedDataSource(database, { poolSize: 1 });
+      await using application = closing(await migratedDataSource(database, { poolSize: 1 }));
       const pending: Promise<unknown>[] = [];
       // It has one connection, on which statements keep their order.
       const set = (shown: string): void =>
         void pending.push(application.query(`SET timestamp = ${secondsShown(shown)}`));
-      try {
-        await withTwo(application, (two) => body({ ...two, application, set }), providerOnSessionClock);
-        await Promise.all(pending);
-      } finally {
-        await application.destroy();
-      }
+      await withTwo(application, (two) => body({ ...two, application, set }), providerOnSessionClock);
+      await Promise.all(pending);
     });
   }
 }
@@ -188,14 +181,10 @@ const OF_MARIADB: Readonly<Record<string, Case>> = {
     set('@2037-06-01 00:00:00');
     await application.query('DROP TABLE shedlock');
     await new JavaShedLock('mariadb', application, 'java-host').createTable();
-    const fresh = new TypeOrmLockProvider(application, { onWarning: () => {} });
-    try {
-      await assert.rejects(fresh.lock({ name: 'job', lockAtMostFor: '365d' }), LockStorageError);
-      const lock = await granted(fresh, { name: 'job', lockAtMostFor: '30d' });
-      assert.equal(await lock.unlock(), true);
-    } finally {
-      await fresh.close();
-    }
+    await using fresh = closing(new TypeOrmLockProvider(application, { onWarning: () => {} }));
+    await assert.rejects(fresh.lock({ name: 'job', lockAtMostFor: '365d' }), LockStorageError);
+    const lock = await granted(fresh, { name: 'job', lockAtMostFor: '30d' });
+    assert.equal(await lock.unlock(), true);
   },
 };
 

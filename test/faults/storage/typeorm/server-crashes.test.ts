@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
-import { LockLoad } from '../../../support/lock-load';
-import { lockRows } from '../../../support/lock-table';
-import { testOnOwnServers } from '../../../support/own-server-bench';
-import { sampleSize } from '../../../support/sample-size';
+import { testOnOwnServers } from '../../../support/benches/own-server';
+import { sampleSize } from '../../../support/checks/sample-size';
+import { lockRows } from '../../../support/databases/lock-table';
+import { LockLoad } from '../../../support/jobs/lock-load';
 
 const KILLS = sampleSize({ fast: 3, full: 34 });
 const INSTANCES = 4;
@@ -40,7 +40,11 @@ testOnOwnServers(
       await load.end();
       load.agreesWith(await lockRows(application));
     } finally {
-      await load.end().finally(() => Promise.all(instances.map((instance) => instance.close())));
+      try {
+        await load.end();
+      } finally {
+        await Promise.all(instances.map((instance) => instance.close()));
+      }
     }
   },
 );

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { LockStorageError, type LockConfiguration } from 'cronlatch';
-import { eventually } from '../../../support/eventually';
-import { nextEvent, reasonOf } from '../../../support/guard-bench';
-import { lockRows } from '../../../support/lock-table';
-import { testOnOwnServers } from '../../../support/own-server-bench';
+import { nextEvent, reasonOf } from '../../../support/benches/guard';
+import { testOnOwnServers } from '../../../support/benches/own-server';
+import { eventually } from '../../../support/clocks/eventually';
+import { lockRows } from '../../../support/databases/lock-table';
 
 const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '2s' };
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { DataSource } from 'typeorm';
-import { shiftBack } from '../../../support/lock-table';
-import { race } from '../../../support/race';
-import { sampleSize } from '../../../support/sample-size';
-import { testOnServer, testOnServers, type ServerBench } from '../../../support/server-bench';
+import { testOnServer, testOnServers, type ServerBench } from '../../../support/benches/server';
+import { sampleSize } from '../../../support/checks/sample-size';
+import { shiftBack } from '../../../support/databases/lock-table';
+import { race } from '../../../support/jobs/race';
 
 const LEVELS = ['READ UNCOMMITTED', 'READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'] as const;
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { LockStorageError, type LockConfiguration } from 'cronlatch';
-import { nextEvent } from '../../../support/guard-bench';
-import { lockRows } from '../../../support/lock-table';
-import { testOnOwnServers } from '../../../support/own-server-bench';
+import { nextEvent } from '../../../support/benches/guard';
+import { testOnOwnServers } from '../../../support/benches/own-server';
+import { lockRows } from '../../../support/databases/lock-table';
 
 const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { shiftBack } from '../../../support/lock-table';
-import { race } from '../../../support/race';
-import { testOnServers } from '../../../support/server-bench';
+import { testOnServers } from '../../../support/benches/server';
+import { shiftBack } from '../../../support/databases/lock-table';
+import { race } from '../../../support/jobs/race';
 
 const ROUNDS = 200;
 

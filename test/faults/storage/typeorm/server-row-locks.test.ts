@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Lock, LockConfiguration } from 'cronlatch';
-import { eventually } from '../../../support/eventually';
-import { lockRows } from '../../../support/lock-table';
-import { testOnServers } from '../../../support/server-bench';
+import { testOnServers } from '../../../support/benches/server';
+import { eventually } from '../../../support/clocks/eventually';
+import { lockRows } from '../../../support/databases/lock-table';
 
 const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
 

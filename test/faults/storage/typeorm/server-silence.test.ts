@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { LockStorageError, type LockConfiguration } from 'cronlatch';
-import { eventually } from '../../../support/eventually';
-import { testOnServers } from '../../../support/server-bench';
-import type { TcpProxy } from '../../../support/tcp-proxy';
+import { testOnServers } from '../../../support/benches/server';
+import { eventually } from '../../../support/clocks/eventually';
+import type { TcpProxy } from '../../../support/faults/tcp-proxy';
 
 const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
-import { LockLoad } from '../../../support/lock-load';
-import { lockRows } from '../../../support/lock-table';
-import { sampleSize } from '../../../support/sample-size';
-import { testOnServers } from '../../../support/server-bench';
+import { testOnServers } from '../../../support/benches/server';
+import { sampleSize } from '../../../support/checks/sample-size';
+import { lockRows } from '../../../support/databases/lock-table';
+import { LockLoad } from '../../../support/jobs/lock-load';
 
 const BLOWS = sampleSize({ fast: 60, full: 1500 });
 const INSTANCES = 4;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { LockStorageError } from 'cronlatch';
-import { eventually } from '../../../support/eventually';
-import { childrenOf } from '../../../support/zookeeper';
-import { JOB, testOnZooKeeper, type ZooKeeperBench } from '../../../support/zookeeper-bench';
-import { LostReply } from '../../../support/zookeeper-mishaps';
+import { JOB, testOnZooKeeper, type ZooKeeperBench } from '../../../support/benches/zookeeper';
+import { eventually } from '../../../support/clocks/eventually';
+import { LostReply } from '../../../support/faults/zookeeper-mishaps';
+import { childrenOf } from '../../../support/servers/zookeeper';
 
 async function queueHas({ operator, path }: ZooKeeperBench, length: number): Promise<void> {
   await eventually(

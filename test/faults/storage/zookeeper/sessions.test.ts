@@ -1,13 +1,22 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { LockLostError, LockStorageError } from 'cronlatch';
-import { eventually } from '../../../support/eventually';
-import { childrenOf } from '../../../support/zookeeper';
-import { JOB, testOnZooKeeper } from '../../../support/zookeeper-bench';
 import type { LockProvider } from 'cronlatch/provider';
+import type { Option } from 'node-zookeeper-client';
+import { JOB, testOnZooKeeper, type ZooKeeperBench } from '../../../support/benches/zookeeper';
+import { eventually } from '../../../support/clocks/eventually';
+import { childrenOf } from '../../../support/servers/zookeeper';
 
 async function untilGranted(provider: LockProvider): Promise<void> {
   await eventually(async () => (await provider.lock(JOB)) !== undefined, 'the lock is granted');
+}
+
+/** A holder behind a proxy, and another instance. */
+async function holderIn(bench: ZooKeeperBench, options: Partial<Option> = {}) {
+  const behind = await bench.behindProxy(options);
+  const lock = await behind.provider.lock(JOB);
+  assert.ok(lock);
+  return { ...behind, lock, other: await bench.provider() };
 }
 
 /** What happened, in its order. */
@@ -20,10 +29,7 @@ function orderOf(signal: AbortSignal): string[] {
 testOnZooKeeper(
   'a half-open connection: the holder stops before the lock is granted again',
   async (bench) => {
-    const { provider, proxy, client } = await bench.behindProxy();
-    const other = await bench.provider();
-    const lock = await provider.lock(JOB);
-    assert.ok(lock);
+    const { proxy, client, lock, other } = await holderIn(bench);
     const order = orderOf(lock.signal);
     const states: string[] = [];
     client.on('state', ({ name }) => void states.push(name));
@@ -37,9 +43,7 @@ testOnZooKeeper(
 );
 
 testOnZooKeeper('nothing from the server: the holder stops, although its requests arrive', async (bench) => {
-  const { provider, proxy } = await bench.behindProxy();
-  const lock = await provider.lock(JOB);
-  assert.ok(lock);
+  const { proxy, lock } = await holderIn(bench);
   proxy.stall('to-client');
   await once(lock.signal, 'abort');
   assert.equal(await lock.unlock(), false);
@@ -50,10 +54,9 @@ testOnZooKeeper('nothing from the server: the holder stops, although its request
 testOnZooKeeper(
   'nothing from the server: no other holder until the stopped job has released it',
   async (bench) => {
-    const { provider, proxy } = await bench.behindProxy();
-    const other = await bench.provider();
-    const lock = await provider.lock(JOB);
-    assert.ok(lock);
+    // The job has a third of it to stop. In less time than that, this process sends one request.
+    const sessionTimeout = 15_000;
+    const { proxy, lock, other } = await holderIn(bench, { sessionTimeout });
     proxy.stall('to-client');
     await once(lock.signal, 'abort');
     assert.equal(await other.lock(JOB), undefined, 'the job may still be stopping');
@@ -65,10 +68,7 @@ testOnZooKeeper(
 testOnZooKeeper(
   'nothing from the server: a job that does not stop keeps the lock no longer than a session',
   async (bench) => {
-    const { provider, proxy } = await bench.behindProxy();
-    const other = await bench.provider();
-    const lock = await provider.lock(JOB);
-    assert.ok(lock);
+    const { proxy, lock, other } = await holderIn(bench);
     proxy.stall('to-client');
     await once(lock.signal, 'abort');
     await untilGranted(other);
@@ -77,10 +77,7 @@ testOnZooKeeper(
 
 testOnZooKeeper('a cut connection that comes back within the session keeps the lock', async (bench) => {
   const sessionTimeout = 9000;
-  const { provider, proxy, client } = await bench.behindProxy({ sessionTimeout });
-  const other = await bench.provider();
-  const lock = await provider.lock(JOB);
-  assert.ok(lock);
+  const { proxy, client, lock, other } = await holderIn(bench, { sessionTimeout });
   for (let round = 0; round < 4; round += 1) {
     const connected = once(client, 'connected');
     assert.equal(proxy.cut(), 1);
@@ -97,10 +94,7 @@ testOnZooKeeper('a cut connection that comes back within the session keeps the l
 testOnZooKeeper(
   'an expired session: the holder stops first, and the errors of its provider name the fix',
   async (bench) => {
-    const { provider, proxy, client } = await bench.behindProxy();
-    const other = await bench.provider();
-    const lock = await provider.lock(JOB);
-    assert.ok(lock);
+    const { provider, proxy, client, lock, other } = await holderIn(bench);
     const order = orderOf(lock.signal);
     await proxy.close();
     await untilGranted(other);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SettableClock } from 'cronlatch/testing';
 import { ConnectionGate } from '#cronlatch/storage/sql/connections/connections';
-import { turn } from '../../../support/lock-bench';
+import { turn } from '../../../support/benches/lock';
 
 const OTHER = waiting(1000);
 const LATE = waiting(5000);

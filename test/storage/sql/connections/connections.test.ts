@@ -5,8 +5,8 @@ import { SettableClock } from 'cronlatch/testing';
 import { sqlite } from '#cronlatch/storage/sql/dialects/sqlite';
 import { Connections } from '#cronlatch/storage/sql/connections/connections';
 import type { Limit, SqlResult, SqlStatement } from '#cronlatch/storage/sql/connections/statement';
-import { signal } from '../../../support/executor-bench';
-import { turn } from '../../../support/lock-bench';
+import { signal } from '../../../support/benches/executor';
+import { turn } from '../../../support/benches/lock';
 
 function execute(connections: Connections, id: string, limit: Limit): Promise<SqlResult> {
   const statement = { id, text: 'text', values: [] };

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { DeclaredJob, RegisteredJob } from 'cronlatch/provider';
 import type { Finding } from '#cronlatch/storage/sql/doctor/finding';
 import { judgeLocks, judgeRegister, judgeRuns } from '#cronlatch/storage/sql/doctor/records';
-import { after, NOW, runRow } from '../../../support/run-row';
+import { after, NOW, runRow } from '../../../support/jobs/run-row';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

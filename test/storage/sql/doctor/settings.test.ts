@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judgeSettings, readSettings, type Settings } from '#cronlatch/storage/sql/doctor/settings';
 import { createConnection } from 'mysql2/promise';
-import { mysqlDatabase, testOn } from '../../../support/databases';
-import { eventually } from '../../../support/eventually';
+import { eventually } from '../../../support/clocks/eventually';
+import { mysqlDatabase, testOn } from '../../../support/databases/fresh';
 
 /** What MySQL 9 returns by default, as `SHOW VARIABLES` spells it. */
 const MYSQL: Settings = {

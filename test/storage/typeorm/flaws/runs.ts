@@ -1,4 +1,4 @@
-import type { DatabaseName } from '../../../support/databases';
+import type { DatabaseName } from '../../../support/databases/fresh';
 import type { Flaw } from './flaw';
 
 const RUN = 'ALTER TABLE cronlatch_run';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { SchemaMismatchError } from 'cronlatch';
-import { withChangedTable } from '../../../support/changed-table';
-import { testWith, type DatabaseName } from '../../../support/databases';
-import { lockRows } from '../../../support/lock-table';
+import { withChangedTable } from '../../../support/databases/changed-table';
+import { testWith, type DatabaseName } from '../../../support/databases/fresh';
+import { lockRows } from '../../../support/databases/lock-table';
 import type { Flaw, Variant } from './flaw';
 import { MYSQL_FLAWS, MYSQL_VARIANTS } from './mysql';
 import { POSTGRES_FLAWS, POSTGRES_VARIANTS } from './postgres';

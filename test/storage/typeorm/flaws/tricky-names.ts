@@ -1,5 +1,5 @@
 import { TRICKY_NAMES as OF_THE_CONTRACT } from '#cronlatch/contracts/names';
-import { sampleSize } from '../../../support/sample-size';
+import { sampleSize } from '../../../support/checks/sample-size';
 
 const OF_TABLES = [
   ...['job', 'Job', 'JOB', 'jöb', 'jób'],

@@ -7,7 +7,7 @@ import { run } from '../process/run.mjs';
 
 /** @typedef {import('../types.mjs').Recipe} Recipe */
 
-const composeFile = fileURLToPath(new URL('../../compose.yaml', import.meta.url));
+const composeFile = fileURLToPath(new URL('../compose.yaml', import.meta.url));
 // The first time an image is pulled.
 const pullLimit = 600_000;
 

@@ -47,5 +47,6 @@ export function lockTexts(quoted: QuotedLockTable, shape: LockTableShape): LockT
     // Waits for writers, because a plain read could overtake the statement whose outcome is in doubt.
     resolve: `${inspect} FOR UPDATE`,
     list: `${records} WHERE ${name} > :after ORDER BY ${name} LIMIT 1000`,
+    listHeld: `${records} WHERE ${name} > :after AND ${lockUntil} > ${now} ORDER BY ${name} LIMIT 1000`,
   };
 }

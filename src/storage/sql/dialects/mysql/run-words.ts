@@ -17,7 +17,7 @@ export function runWords({ now, keyIndex = '' }: Pick<TableShape, 'now' | 'keyIn
     // With another index, InnoDB would also lock rows and gaps of other runs, and wait for their locks.
     byKey: ` FORCE INDEX (\`${keyIndex.replaceAll('`', '``')}\`)`,
     // An existing row is an error here, so every insert that succeeds wrote its row.
-    orNothing: '',
+    orNothing: () => '',
     returningId: '',
     forUpdate: ' FOR UPDATE',
     skipLocked: ' FOR UPDATE SKIP LOCKED',

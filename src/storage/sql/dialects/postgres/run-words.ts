@@ -21,7 +21,7 @@ export function runWords({ now }: Pick<TableShape, 'now'>): RunWords {
           ORDER BY t.job_name, t.scope LIMIT 1) n
       ) SELECT job_name, scope FROM s`,
     byKey: '',
-    orNothing: ' ON CONFLICT (job_name, scope, period_key) DO NOTHING',
+    orNothing: (key) => ` ON CONFLICT (${key}) DO NOTHING`,
     returningId: ' RETURNING id',
     forUpdate: ' FOR UPDATE',
     skipLocked: ' FOR UPDATE SKIP LOCKED',

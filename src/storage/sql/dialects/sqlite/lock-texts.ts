@@ -37,5 +37,6 @@ export function lockTexts(
     // Statements run one at a time and end when they return, so a plain read sees every write that was sent before.
     resolve: inspect,
     list: `${records} WHERE ${name} > :after ORDER BY ${name} LIMIT 1000`,
+    listHeld: `${records} WHERE ${name} > :after AND ${lockUntil} > ${now} ORDER BY ${name} LIMIT 1000`,
   };
 }

@@ -12,7 +12,7 @@ export function runWords({ now }: Pick<TableShape, 'now'>): RunWords {
     isListedJob: 'job_name IN (SELECT value FROM json_each(:jobs))',
     subjects: (table) => `SELECT job_name, scope FROM ${table} GROUP BY job_name, scope`,
     byKey: '',
-    orNothing: ' ON CONFLICT (job_name, scope, period_key) DO NOTHING',
+    orNothing: (key) => ` ON CONFLICT (${key}) DO NOTHING`,
     returningId: ' RETURNING id',
     // A transaction begins as the only writer, so there is nothing to lock.
     forUpdate: '',

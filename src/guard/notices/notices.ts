@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import { InvalidLockConfigurationError, type CronlatchEvents } from '../../core';
+import { withinLimit } from '../../core/clock';
+import { DAY_MS } from '../../core/duration';
+import { instanceName, readHold } from '../../core/lease/owner';
+import { withoutAddresses } from '../../core/options';
+import { briefly, commandText } from '../../ledger/operator/state-of-run';
+import type { RequestStore, StoredRequest } from '../../ledger/request-store';
+import { limitOf, type LedgerContext } from '../../ledger/store-statements';
+import { storedError } from '../../ledger/tick/stored-text';
+import type { GuardLocks } from '../guard-locks';
+import type { JobGuardOptions } from '../job-guard-options';
+import { idOfProblem, problemOf, readOverview, whyCommand, type JobRemark, type Overview } from '../overview';
+import type { Notice, Notify } from './webhook';
+
+const LIMIT_MS = 10_000;
+/** Longer than a sender needs. One that does not end its notice until then has crashed. */
+const LEASE_MS = 60_000;
+const RETRIES = 3;
+const RETRY_AFTER_MS = 30_000;
+const MOST_AT_A_CHECK = 20;
+const EXPIRES_IN_MS = 7 * DAY_MS;
+
+/** As it waits in the table. A notice about a hold is due at its end. */
+type Waiting = Notice & {
+  readonly hold?: { readonly lock: string; readonly owner: string; readonly until: number };
+};
+
+/**
+ * Notices of one guard. They wait in the table of requests, so that each is sent although the instance that noticed it
+ * crashes. One instance takes each by a conditional write, and sends it. If that instance crashes, another one sends it.
+ */
+export class Notices {
+  readonly #targets: readonly Notify[];
+  readonly #requests: RequestStore;
+  readonly #closing = new AbortController();
+  /** Of runs that have failed here. An overview has only the newest run of a job, so it can lack them. */
+  readonly #failed: Waiting[] = [];
+  /** The ids of problems that last, whose notices are stored. */
+  #stored: ReadonlySet<string> = new Set();
+  #checking: Promise<void> | undefined;
+  #hasWarned = false;
+
+  /**
+   * @param lateAfterMs how long a scheduled time may have passed before its job is late
+   * @throws InvalidLockConfigurationError for an invalid `notify`, and for a store that cannot keep notices
+   */
+  constructor(
+    private readonly context: LedgerContext,
+    private readonly locks: GuardLocks,
+    notify: JobGuardOptions['notify'],
+    private readonly lateAfterMs: number | undefined,
+  ) {
+    const { store, events } = context;
+    this.#targets = [notify ?? []].flat();
+    if (this.#targets.some((target) => typeof target !== 'function') || store.requests === undefined)
+      throw new InvalidLockConfigurationError(
+        'notify must be a function, such as webhook({ url, secret }), or an array of them. It needs a run store that keeps requests.',
+      );
+    this.#requests = store.requests;
+    events.on('run:failed', (event) => this.#onFailed(event));
+  }
+
+  /** Looks for problems, stores their notices, and sends those that are due. Never rejects. */
+  async check(): Promise<void> {
+    await (this.#checking ??= this.#check().finally(() => (this.#checking = undefined)));
+  }
+
+  /** Another instance, or the next start, sends what is left. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#checking;
+    if (this.#failed.length > 0) await this.check();
+  }
+
+  #onFailed({ run, isFinal, error }: CronlatchEvents['run:failed']): void {
+    if (run === undefined || !isFinal) return;
+    const failed = { ...run, state: 'failed', finishedAt: new Date(this.context.clock.wallMs()) } as const;
+    for (const remark of problemOf({ ...failed, error: storedError(error) }))
+      this.#failed.push(...noticeOf(run.job, remark));
+    void this.check();
+  }
+
+  async #check(): Promise<void> {
+    try {
+      await this.#store();
+      await this.#sendDue();
+      this.#hasWarned = false;
+    } catch (error) {
+      const message = 'Could not store or read notices. The guard will try again at the next poll.';
+      if (!this.#hasWarned) this.context.events.emit('guard:warning', { message, error });
+      this.#hasWarned = true;
+    }
+  }
+
+  /** Each target has a row. If another instance has stored it, or it was sent before, nothing is written. */
+  async #store(): Promise<void> {
+    const overview = await readOverview(this.context, this.locks, { lateAfter: this.lateAfterMs });
+    const failed = [...this.#failed];
+    const notices = [...failed, ...noticesOf(overview)];
+    for (const notice of notices.filter(({ id }) => !this.#stored.has(id))) {
+      const { id, job, hold } = notice;
+      const dueInMs = Math.max(0, (hold?.until ?? 0) - overview.now.getTime());
+      const times = { dueInMs, expiresInMs: dueInMs + EXPIRES_IN_MS };
+      const row = { ...times, kind: 'notice', job, scope: '', periodKey: undefined } as const;
+      const more = { actor: instanceName(), reason: JSON.stringify(notice) };
+      for (const target of this.#targets.keys())
+        await this.#requests.add({ ...row, ...more, id: `${id}.${target}` }, limitOf(this.context));
+    }
+    this.#stored = new Set(notices.map(({ id }) => id));
+    this.#failed.splice(0, failed.length);
+  }
+
+  async #sendDue(): Promise<void> {
+    const { now, requests } = await this.#requests.pending(limitOf(this.context));
+    const due = requests.filter(
+      ({ kind, state, dueAt, leaseUntil = now }) =>
+        kind === 'notice' && (state === 'open' ? dueAt : leaseUntil) <= now,
+    );
+    if (this.#closing.signal.aborted) return;
+    await Promise.all(due.slice(0, MOST_AT_A_CHECK).map((request) => this.#send(request)));
+  }
+
+  async #send({ id, job, reason, attempt }: StoredRequest): Promise<void> {
+    const [limit, owner] = [limitOf(this.context), `${instanceName()}/${randomUUID()}`];
+    const target = this.#targets[Number(id.split('.')[1])];
+    if (target === undefined || !(await this.#requests.take(id, { owner, leaseMs: LEASE_MS }, limit))) return;
+    const { hold, ...notice } = JSON.parse(reason) as Waiting;
+    const isDropped = hold !== undefined && (await this.#hasEndedEarly(hold));
+    const outcome = isDropped ? undefined : await this.#call(target, notice);
+    const willRetry = outcome !== undefined && (attempt < RETRIES || this.#closing.signal.aborted);
+    const message = `A notice about job '${job}' was not sent, after ${RETRIES + 1} attempts: ${outcome}`;
+    if (outcome !== undefined && !willRetry) this.context.events.emit('guard:warning', { message });
+    const ended = outcome === undefined ? (isDropped ? 'dropped' : 'sent') : 'failed';
+    const afterMs = this.#closing.signal.aborted ? 0 : RETRY_AFTER_MS;
+    await this.#requests.change(id, owner, { state: willRetry ? 'open' : ended, afterMs, outcome }, limit);
+  }
+
+  /** @returns why it was not sent */
+  async #call(target: Notify, notice: Notice): Promise<string | undefined> {
+    const done = new AbortController();
+    const signal = AbortSignal.any([done.signal, this.#closing.signal]);
+    try {
+      const sending = Promise.resolve().then(async () => void (await target(notice, signal)));
+      const isLate = (await withinLimit(this.context.clock, sending, LIMIT_MS)) === 'time-out';
+      return isLate ? `It took longer than ${LIMIT_MS / 1000} s.` : undefined;
+    } catch (error) {
+      return briefly(withoutAddresses(error instanceof Error ? error.message : String(error)));
+    } finally {
+      done.abort();
+    }
+  }
+
+  /** Whether an operator has ended the hold before its time. */
+  async #hasEndedEarly({ lock, owner, until }: NonNullable<Waiting['hold']>): Promise<boolean> {
+    const { lockedBy = '', lockedAt, lockUntil } = (await this.locks.inspect(lock)) ?? {};
+    return Number(lockedBy.startsWith(owner) ? lockUntil : lockedAt) < until;
+  }
+}
+
+function noticesOf({ jobs, locks = [] }: Overview): Waiting[] {
+  const problems = jobs.flatMap(({ job, problems }) => problems.flatMap((remark) => noticeOf(job, remark)));
+  const held = [...jobs, ...locks.map((lock) => ({ job: lock.name, lock }))];
+  const holds = held.flatMap(({ job, lock }) => {
+    const hold = lock && readHold(lock.lockedBy);
+    if (lock === undefined || hold === undefined) return [];
+    const { name, lockedBy: owner, lockUntil } = lock;
+    const text = `The hold of lock '${name}' by ${hold.actor} has ended: ${hold.reason}. Its jobs start again.`;
+    const notices = noticeOf(job, { kind: 'hold-ended', id: idOfProblem(name, owner), text });
+    return notices.map((notice) => ({ ...notice, hold: { lock: name, owner, until: lockUntil.getTime() } }));
+  });
+  return [...problems, ...holds];
+}
+
+/** Only of a problem with an id. */
+function noticeOf(
+  job: string,
+  { kind, id, text, command = whyCommand(job) }: Omit<JobRemark, 'kind'> & { readonly kind: string },
+): Notice[] {
+  const typed = `${text}\n${commandText(command)}`;
+  const at = new Date().toISOString();
+  return id === undefined ? [] : [{ id, kind: kind as Notice['kind'], job, text: typed, command, at }];
+}

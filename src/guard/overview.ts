@@ -1,0 +1,277 @@
+import { createHash } from 'node:crypto';
+import { InvalidLockUseError, type LockState } from '../core';
+import { DAY_MS, parseDuration, type Duration } from '../core/duration';
+import { isKept, readHold } from '../core/lease/owner';
+import type { LatestRun, RegisteredJob, RunSummary } from '../ledger';
+import { periodAt, periodsBetween } from '../ledger';
+import { declaredPolicy, findLateJobs, readKnownRegister, zoneOf } from '../ledger/known-register';
+import { operatorCommand, stateOfRun, timeText, type KnownRun } from '../ledger/operator/state-of-run';
+import { canBePaused } from '../ledger/job-register';
+import { calendarPeriodsOf } from '../ledger/policy/job-policy';
+import { limitOf, type LedgerContext } from '../ledger/store-statements';
+import { allLocks, type GuardLocks } from './guard-locks';
+import { skipsDates } from './jobs/cron-expression';
+
+/** What an operator should know of a job. */
+export interface JobRemark {
+  /**
+   * Problems:
+   *
+   * - `failed`: a run failed permanently, or the last run of a job that has only a lock.
+   * - `interrupted`: the holder of a run crashed, and `onCrash` is `'hold'`.
+   * - `late`: a scheduled time has passed, and no instance has answered its tick.
+   * - `missed`: whole periods have passed since the newest run, and the schedule leaves out no date.
+   * - `unreadable`: another version of cronlatch registered the job.
+   *
+   * Notes:
+   *
+   * - `on hold`: an operator holds the lock.
+   * - `standby`: all instances that declare the job are on standby.
+   * - `undeclared`: no instance has declared the job for a week.
+   */
+  readonly kind:
+    'failed' | 'interrupted' | 'late' | 'missed' | 'unreadable' | 'on hold' | 'standby' | 'undeclared';
+  /** Of `failed`, `interrupted` and `late`: the same as long as it is about the same attempt or tick. */
+  readonly id?: string | undefined;
+  /** In sentences. */
+  readonly text: string;
+  /** The arguments of the `cronlatch` command that fixes it or explains it. `TEXT` stands for your reason. */
+  readonly command?: readonly string[] | undefined;
+}
+
+/** The states of a job in one word, the worst first. */
+const STATES = [
+  ...(['failed', 'interrupted', 'unreadable', 'on hold', 'standby', 'late', 'missed'] as const),
+  ...(['due', 'running', 'kept', 'ok', 'disabled'] as const),
+];
+
+/** One job, with all its scopes. */
+export interface JobOverview {
+  readonly job: string;
+  /**
+   * In one word. Besides the kinds of remarks:
+   *
+   * - `due`: its newest run is waiting for an attempt.
+   * - `running`: an instance holds its lock, or one of its runs is running.
+   * - `kept`: the run has ended, and `lockAtLeastFor` keeps its lock.
+   * - `disabled`: `enabled` is `false`.
+   * - `ok`: nothing of that.
+   */
+  readonly state: (typeof STATES)[number];
+  readonly problems: readonly JobRemark[];
+  readonly notes: readonly JobRemark[];
+  /** The run of the newest period, or of a job with `history: true` its last run. */
+  readonly lastRun:
+    | (Pick<RunSummary, 'state' | 'startedAt' | 'finishedAt' | 'claimedBy'> & { readonly periodKey?: string })
+    | undefined;
+  /** The runs that are running now. `done` and `total` are what `currentRun().progress()` has reported. */
+  readonly running: readonly LatestRun[];
+  /** Its lock, if it is held. */
+  readonly lock: LockState | undefined;
+  readonly nextScheduledAt: Date | undefined;
+  /** Of its periods, or else of its first schedule. */
+  readonly timeZone: string;
+}
+
+/** The jobs of all instances at one moment. */
+export interface Overview {
+  /** The current time of the database, or else that of this host. */
+  readonly now: Date;
+  /** `false`: only jobs that have runs are known. */
+  readonly hasRegister: boolean;
+  /** The jobs, the worst state first. */
+  readonly jobs: readonly JobOverview[];
+  /** The held locks of no known job. `undefined` if the lock provider cannot list its locks. */
+  readonly locks: readonly LockState[] | undefined;
+}
+
+/** How long a job can be undeclared before it counts as one that the code no longer has. */
+const UNDECLARED_AFTER_MS = 7 * DAY_MS;
+
+export interface OverviewOptions {
+  /**
+   * How long ago a scheduled time must have passed for a job to be late. Use more than two `pollInterval` of your guards.
+   * Default 5 minutes
+   */
+  readonly lateAfter?: Duration | undefined;
+  /**
+   * Puts the instants of all texts into words that follow a verb. Default: `at`, and the time in the time zone of the job.
+   *
+   * @param of.now the current time of the database
+   */
+  readonly when?:
+    ((instant: Date, of: { readonly timeZone: string; readonly now: Date }) => string) | undefined;
+}
+
+/** Reads the register, the newest runs and the held locks. */
+export async function readOverview(
+  context: LedgerContext | undefined,
+  guardLocks: GuardLocks,
+  {
+    lateAfter = '5m',
+    when = (instant, { timeZone }) => `at ${timeText(instant, timeZone)}`,
+  }: OverviewOptions,
+): Promise<Overview> {
+  const toleranceMs = parseDuration(lateAfter, 'lateAfter of guard.overview');
+  const register = context && (await readKnownRegister(context));
+  const runs = (await context?.store.latest?.(limitOf(context))) ?? [];
+  const locks = await allLocks(guardLocks, { held: true }).catch(unlisted);
+  const { now = new Date(), jobs: registered = [], unreadable = [] } = register ?? {};
+  const late = findLateJobs({ now, jobs: registered }, toleranceMs);
+  const lockOf = new Map(locks?.map((lock) => [lock.name, lock]));
+  const runsOf = new Map<string, LatestRun[]>();
+  for (const run of runs) runsOf.set(run.job, [...(runsOf.get(run.job) ?? []), run]);
+  const jobOf = new Map(registered.map((each) => [each.job, each]));
+  const rowOf = new Map(unreadable.map((row) => [row.job, row]));
+  const names = new Set([...jobOf.keys(), ...rowOf.keys(), ...runsOf.keys()]);
+  const jobs = [...names].sort().map((name) => {
+    const [job, row, own] = [jobOf.get(name), rowOf.get(name), runsOf.get(name) ?? []];
+    const lock = lockOf.get(job?.declared.lock ?? name);
+    const timeZone = zoneOf(job?.declared) ?? own[0]?.timeZone ?? 'UTC';
+    const at = (instant = now): string => when(instant, { timeZone, now });
+    const found: Found = { name, job, lock, runs: own, now, timeZone, at };
+    const unread = row ? [unreadableRemark(row)] : [];
+    return overviewOfJob(found, [...unread, ...lateRemark(found, late.get(name))]);
+  });
+  for (const { lock } of jobs) if (lock) lockOf.delete(lock.name);
+  jobs.sort((a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state));
+  return { now, hasRegister: register !== undefined, jobs, locks: locks && [...lockOf.values()] };
+}
+
+/** Of a lock provider that cannot list its locks. */
+function unlisted(error: unknown): undefined {
+  if (!(error instanceof InvalidLockUseError)) throw error;
+}
+
+/** All that is known of a job. */
+interface Found {
+  readonly name: string;
+  readonly job: RegisteredJob | undefined;
+  readonly lock: LockState | undefined;
+  readonly runs: readonly LatestRun[];
+  readonly now: Date;
+  readonly timeZone: string;
+  readonly at: (instant: Date | undefined) => string;
+}
+
+function overviewOfJob(found: Found, others: readonly JobRemark[]): JobOverview {
+  const { name, job, lock, runs, timeZone, at } = found;
+  const [newest, notes] = [newestOf(runs), notesOf(found)];
+  const ofRuns = runs.flatMap((run) => problemOf(run, at));
+  const problems = [...ofRuns, ...others, ...missedRemark(found), ...lastRunRemark(found)];
+  const running = runs.filter(({ state }) => state === 'running');
+  const isKeptLock = lock !== undefined && isKept(lock.lockedBy);
+  const isHeld = lock !== undefined && !isKeptLock && !readHold(lock.lockedBy);
+  const words: Partial<Record<string, boolean>> = {
+    due: newest?.state === 'pending' || (newest?.state === 'failed' && newest.nextAttemptAt !== undefined),
+    running: isHeld || running.length > 0,
+    kept: isKeptLock,
+    ok: job?.declared.enabled !== false,
+    ...Object.fromEntries([...problems, ...notes].map(({ kind }) => [kind, true])),
+  };
+  return {
+    job: name,
+    state: STATES.find((state) => words[state]) ?? 'disabled',
+    problems,
+    notes,
+    lastRun: newest ?? (job && lastRunOf(job)),
+    running,
+    lock,
+    nextScheduledAt: job?.nextScheduledAt,
+    timeZone,
+  };
+}
+
+function newestOf(runs: readonly RunSummary[]): RunSummary | undefined {
+  const startOf = ({ periodStart, createdAt }: RunSummary): Date => periodStart ?? createdAt;
+  return runs.toSorted((a, b) => startOf(b).getTime() - startOf(a).getTime())[0];
+}
+
+function lastRunOf(job: RegisteredJob): JobOverview['lastRun'] {
+  const { lastOutcome: state, lastStartedAt: startedAt, lastFinishedAt: finishedAt, lastHolder } = job;
+  return state === undefined ? undefined : { state, startedAt, finishedAt, claimedBy: lastHolder };
+}
+
+function notesOf({ name, job, lock, now, at }: Found): JobRemark[] {
+  const notes: JobRemark[] = [];
+  const hold = lock && readHold(lock.lockedBy);
+  if (lock && hold) {
+    const text = `${hold.actor} holds lock '${lock.name}': ${hold.reason}. The hold ends ${at(lock.lockUntil)}. To end it now:`;
+    notes.push({ kind: 'on hold', text, command: endOfHold(lock.name, job) });
+  }
+  if (job?.declared.standby)
+    notes.push({ kind: 'standby', text: `All instances with job '${name}' are on standby.` });
+  if (job && now.getTime() - job.registeredAt.getTime() > UNDECLARED_AFTER_MS) {
+    const text = `Job '${name}' was last declared ${at(job.registeredAt)}. If your code no longer has it:`;
+    notes.push({ kind: 'undeclared', text, command: operatorCommand('forget', [name]) });
+  }
+  return notes;
+}
+
+/** The command that ends the hold of a lock, by the name of its job if that is known. */
+export function endOfHold(lock: string, job: RegisteredJob | undefined): readonly string[] {
+  return job && canBePaused(job.declared)
+    ? operatorCommand('resume', [job.job])
+    : operatorCommand('unhold', [lock]);
+}
+
+export function unreadableRemark(row: Pick<RegisteredJob, 'job' | 'version'>): JobRemark {
+  return { kind: 'unreadable', text: unreadableText(row), command: operatorCommand('forget', [row.job]) };
+}
+
+export function unreadableText({ job, version }: Pick<RegisteredJob, 'job' | 'version'>): string {
+  return `Job '${job}' cannot be read: cronlatch ${version} has registered it. Use that version here. If your code no longer has the job, use cronlatch forget.`;
+}
+
+function lateRemark({ name, lock, at }: Found, tick: Date | undefined): JobRemark[] {
+  if (tick === undefined) return [];
+  const why = lock && readHold(lock.lockedBy) ? 'it is on hold' : 'no instance has answered it';
+  const text = `Job '${name}' is late: its tick was due ${at(tick)}, and ${why}.`;
+  return [{ kind: 'late', id: idOfProblem('late', name, tick), text, command: whyCommand(name) }];
+}
+
+export function whyCommand(job: string): readonly string[] {
+  return ['why', ...(job.startsWith('-') ? ['--', job] : [job])];
+}
+
+/** At most 64 characters. */
+export function idOfProblem(...of: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(of)).digest('base64url');
+}
+
+/** The last run of a job that has only a lock. */
+function lastRunRemark({ name, job, at }: Found): JobRemark[] {
+  if (job?.lastOutcome !== 'failed') return [];
+  // The next tick can fail again, so there is one problem a day.
+  const id = idOfProblem('failed', name, job.lastFinishedAt?.toISOString().slice(0, 10));
+  return [{ kind: 'failed', id, text: `Job '${name}' failed ${at(job.lastFinishedAt)}.` }];
+}
+
+/** Whole periods since the newest run. A schedule that skips dates, and a calendar, expect no run in some of them. */
+function missedRemark({ name, job, runs, now }: Found): JobRemark[] {
+  const policy = job && declaredPolicy(job);
+  const periods = policy && calendarPeriodsOf(policy);
+  const newest = newestOf(runs);
+  if (job === undefined || periods === undefined || newest?.periodEnd === undefined) return [];
+  if (job.declared.enabled === false) return [];
+  const { schedules, hasCalendar } = job.declared;
+  const isRegular = schedules.length > 0 && !schedules.some(({ expression }) => skipsDates(expression));
+  if (hasCalendar || !isRegular) return [];
+  const missed = periodsBetween(newest.periodEnd, periodAt(now, periods).start, periods);
+  const [first, last] = [missed[0], missed.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const others = missed.length > 1 ? ` and ${missed.length - 1} more` : '';
+  const range = ['--from', first.businessDate, '--to', last.businessDate];
+  const text = `Job '${name}' has missed ${first.key}${others}. To run them:`;
+  return [{ kind: 'missed', text, command: operatorCommand('backfill', [name], range) }];
+}
+
+/** A run that no instance goes on with by itself. */
+export function problemOf(run: KnownRun, when?: Found['at']): JobRemark[] {
+  const { job, scope, periodKey, generation, attempt, state, nextAttemptAt } = run;
+  if (state !== 'interrupted' && !(state === 'failed' && nextAttemptAt === undefined)) return [];
+  const { sentence, remedy } = stateOfRun(run, when && { when });
+  const text = `The run of job '${job}'${scope === '' ? '' : ` (${scope})`} for ${periodKey} ${sentence}. ${remedy?.advice}`;
+  const id = idOfProblem(state, job, scope, periodKey, generation, attempt);
+  return [{ kind: state, id, text, command: remedy?.command }];
+}

@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import type { LockedTask, SkipReason, StatementOptions, TaskResult, TickDetails, TickEvent } from '../core';
+import { lockEventOf } from '../core/execution/events';
+import { instanceName } from '../core/lease/owner';
+import type { StoredRequest } from '../ledger';
+import { periodOfKey } from '../ledger/periods/period-of-key';
+import { calendarPeriodsOf, earliestTickOf } from '../ledger/policy/job-policy';
+import type { RequestChange, RequestStore } from '../ledger/request-store';
+import { limitOf, retryTransient } from '../ledger/store-statements';
+import { hostTime } from '../ledger/tick/ledger-snapshot';
+import { storedError } from '../ledger/tick/stored-text';
+import { Tick, type TickRequest } from '../ledger/tick/tick';
+import type { AdmittedJob, AdmittedOncePerJob } from './jobs/job';
+import type { RegisteredJobs } from './jobs/registered-jobs';
+import type { OncePerJobRunner } from './once-per-job-runner';
+
+/** A taker that has not renewed its lease for so long counts as crashed. */
+const LEASE_MS = 120_000;
+const RENEW_EVERY_MS = 30_000;
+
+/** After these skips, the next check tries again, until the request expires. */
+const PASSING: ReadonlySet<string> = new Set<SkipReason>([
+  ...(['locked', 'running-here', 'running-elsewhere', 'standby', 'disabled', 'closing', 'not-due'] as const),
+]);
+
+/**
+ * Runs the jobs of one guard that operators have requested. A job starts as at a tick: the lock, `enabled`, standby and the
+ * ledger decide. One instance takes a request by a conditional write.
+ */
+export class RunRequests {
+  constructor(
+    private readonly requests: RequestStore,
+    private readonly runner: OncePerJobRunner,
+    private readonly registered: Pick<RegisteredJobs, 'jobOf'>,
+  ) {}
+
+  /**
+   * Serves the requests for jobs that this guard can run. Sends one statement if there are none.
+   *
+   * @returns how many handlers it has run
+   * @throws LockStorageError if the requests cannot be read
+   */
+  async serve(): Promise<number> {
+    const { now, requests } = await this.requests.pending(limitOf(this.runner.context));
+    const served = requests.map(async (request) => {
+      const job = request.kind === 'run' ? this.#jobOf(request.job) : undefined;
+      const isDue = (request.state === 'open' ? request.dueAt : (request.leaseUntil ?? now)) <= now;
+      return job !== undefined && isDue && (await this.#serve(job, request, now));
+    });
+    return (await Promise.all(served)).filter((hasRun) => hasRun).length;
+  }
+
+  /** The name of a function decides the lock by its arguments, which a request does not have. */
+  #jobOf(name: string): AdmittedJob | undefined {
+    const job = this.runner.registry.get(name) ?? this.registered.jobOf(name);
+    return job?.nameOf === undefined && job?.isReady?.() !== false ? job : undefined;
+  }
+
+  /** Never rejects. @returns whether the handler was called */
+  async #serve(job: AdmittedJob, request: StoredRequest, now: Date): Promise<boolean> {
+    const { context } = this.runner;
+    const { id, takenBy, state } = request;
+    const owner = `${instanceName()}/${randomUUID()}`;
+    let stopRenewing = (): void => {};
+    try {
+      if (!(await this.requests.take(id, { owner, leaseMs: LEASE_MS }, limitOf(context)))) return false;
+      stopRenewing = this.#keepTaken(id, owner);
+      const wasTaken = state === 'taken';
+      const hasCrashed = wasTaken && (job.policy === undefined || (await this.#record(job, request, now)));
+      const end: RequestChange = hasCrashed
+        ? { state: 'interrupted', outcome: `${takenBy} crashed` }
+        : await this.#run(job, request, now);
+      const change = (options: StatementOptions) => this.requests.change(id, owner, end, options);
+      await retryTransient(context, change, (outcome) => outcome !== 'nothing-ran');
+      return end.state === 'completed' || end.state === 'failed';
+    } catch (error) {
+      const message = `Could not record the outcome of the request to run job '${request.job}'.`;
+      context.events.emit('guard:warning', { message, error });
+      return false;
+    } finally {
+      stopRenewing();
+    }
+  }
+
+  async #run(job: AdmittedJob, request: StoredRequest, now: Date): Promise<RequestChange> {
+    const { registry, lockExecutor, context } = this.runner;
+    const details: TickDetails = {};
+    let tick: Pick<TickEvent, 'outcome' | 'reason' | 'error'>;
+    try {
+      const run = (): Promise<TaskResult<unknown>> =>
+        job.policy === undefined
+          ? lockExecutor.runTask(job.call([]), job.lock, undefined, details)
+          : this.runner.runTick(new Tick(this.#tickOf(job, request, now), details));
+      const result = registry.skipIfIdle(job, undefined) ?? (await run());
+      tick = result.executed ? { outcome: 'completed' } : { outcome: 'skipped', reason: result.reason };
+    } catch (error) {
+      // Without a duration, the handler was not called.
+      tick = { outcome: details.durationMs === undefined ? 'lock-failed' : 'failed', error };
+    }
+    // Then the register records the last run of a job that has only a lock.
+    context.events.emit('tick', Object.assign(lockEventOf(job.lock, undefined), details, tick));
+    const end = endOf(tick);
+    if (job.policy !== undefined && end.state !== 'open') await this.#record(job, request, now);
+    return end;
+  }
+
+  #tickOf(job: AdmittedOncePerJob, request: StoredRequest, now: Date): TickRequest<unknown> {
+    const overdue = this.runner.overdueRequest(job, request.scope);
+    const at = instantOf(job, request, now);
+    const run = { job: request.job, scope: request.scope, periodKey: job.policy.periodAt(at).key };
+    const task: LockedTask<unknown> = (lock) => overdue.taskOf(run)(lock);
+    return {
+      ...overdue,
+      task,
+      at,
+      purpose: 'tick',
+      receivedAt: hostTime(this.runner.context.clock),
+      willRetry: false,
+    };
+  }
+
+  /**
+   * Adds the request to the history of its run.
+   *
+   * @returns whether there is a run
+   */
+  async #record(job: AdmittedOncePerJob, request: StoredRequest, now: Date): Promise<boolean> {
+    const { context } = this.runner;
+    const { scope, actor, reason: detail } = request;
+    const periodKey = job.policy.periodAt(instantOf(job, request, now)).key;
+    return await context.store.change(
+      { job: request.job, scope, periodKey },
+      (found) => {
+        if (found === undefined) return { value: false };
+        const { generation, attempt, fencingToken } = found.run;
+        const event = { generation, attempt, fencingToken, kind: 'requested', actor, detail } as const;
+        return { value: true, events: [event] };
+      },
+      limitOf(context),
+    );
+  }
+
+  /** Renews the lease of a request. A renewal that fails is repeated at the next one. @returns a function that stops it */
+  #keepTaken(id: string, owner: string): () => void {
+    const { context } = this.runner;
+    let cancel = (): void => {};
+    const schedule = (): void => {
+      cancel = context.clock.schedule(RENEW_EVERY_MS, renew, { keepAlive: false });
+    };
+    const renew = (): void => {
+      schedule();
+      const change = { state: 'taken', afterMs: LEASE_MS } as const;
+      this.requests.change(id, owner, change, limitOf(context)).catch(() => {});
+    };
+    schedule();
+    return () => cancel();
+  }
+}
+
+function endOf({ outcome, reason, error }: Pick<TickEvent, 'outcome' | 'reason' | 'error'>): RequestChange {
+  if (outcome === 'completed') return { state: outcome };
+  if (outcome === 'failed') return { state: outcome, outcome: storedError(error) };
+  if (outcome === 'lock-failed' || reason === undefined)
+    return { state: 'open', outcome: storedError(error) };
+  return { state: PASSING.has(reason) ? 'open' : 'skipped', outcome: reason };
+}
+
+/** An instant whose tick counts for the requested period, by default the current one. */
+function instantOf({ policy }: AdmittedOncePerJob, { periodKey }: StoredRequest, now: Date): Date {
+  const periods = calendarPeriodsOf(policy);
+  if (periodKey === undefined || periods === undefined) return now;
+  return earliestTickOf(periodOfKey(periodKey, periods), periods) ?? now;
+}

@@ -1,0 +1,63 @@
+import { InvalidLockUseError, SchemaMismatchError } from '../core';
+import type { DeclaredJob, JobRegister, RegisteredJob } from './job-register';
+import { checkTimeZone } from './periods/time-zone';
+import { parseJobPolicy, type JobPolicy } from './policy/job-policy';
+import { readRegister, type LedgerContext } from './store-statements';
+
+/**
+ * The register, with one statement. A job whose periods this version does not know counts as unreadable.
+ *
+ * @returns `undefined` if the database has no register of jobs
+ */
+export async function readKnownRegister(context: LedgerContext): Promise<JobRegister | undefined> {
+  try {
+    const { now, jobs, unreadable = [] } = await readRegister(context);
+    const [read, unread] = [true, false].map((is) => jobs.filter((job) => isReadable(job) === is));
+    return { now, jobs: read ?? [], unreadable: [...unreadable, ...(unread ?? [])] };
+  } catch (error) {
+    if (error instanceof SchemaMismatchError || error instanceof InvalidLockUseError) return undefined;
+    throw error;
+  }
+}
+
+/** A newer version can declare periods that this one does not know. */
+function isReadable(job: RegisteredJob): boolean {
+  try {
+    declaredPolicy(job);
+    checkTimeZone(zoneOf(job.declared) ?? 'UTC');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What an instance declared, without its calendar. `undefined` for a job without periods, and for a key function. */
+export function declaredPolicy({ job, declared }: RegisteredJob): JobPolicy | undefined {
+  const { kind, timeZone, dayStart, target, scope = '' } = declared;
+  if (kind === 'lock' || kind === 'tick' || kind === 'custom') return undefined;
+  const defaults = parseJobPolicy({ period: kind, timeZone, dayStart, target }, job);
+  const { retry = defaults.retry, onCrash = defaults.onCrash, catchUp = defaults.catchUp } = declared;
+  return { ...defaults, retry, onCrash, catchUp, startDeadlineMs: declared.startDeadlineMs, scope };
+}
+
+/** The time zone of a job that is registered: that of its periods, or of its first schedule. */
+export function zoneOf(declared: DeclaredJob | undefined): string | undefined {
+  return declared?.timeZone ?? declared?.schedules[0]?.timeZone;
+}
+
+/** Whether the register or the ledger knows if a job of this kind has run: it keeps its runs, or at least the last one. */
+export function isAnswerKept({ kind, history }: DeclaredJob): boolean {
+  return kind !== 'lock' || history;
+}
+
+/** The jobs whose scheduled time passed longer ago than the tolerance, and that time. */
+export function findLateJobs({ now, jobs }: JobRegister, toleranceMs: number): ReadonlyMap<string, Date> {
+  const late = new Map<string, Date>();
+  for (const { job, declared, nextScheduledAt, lastStartedAt } of jobs) {
+    if (!isAnswerKept(declared) || declared.enabled === false || nextScheduledAt === undefined) continue;
+    // The instance that ran it may have crashed before it could move the scheduled time on.
+    const hasRun = lastStartedAt !== undefined && lastStartedAt >= nextScheduledAt;
+    if (!hasRun && now.getTime() - nextScheduledAt.getTime() > toleranceMs) late.set(job, nextScheduledAt);
+  }
+  return late;
+}

@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import { InvalidLockUseError } from '../../core';
+import { parsePositiveDuration, type Duration } from '../../core/duration';
+import type { RegisteredJob } from '../job-register';
+import { declaredPolicy, readKnownRegister } from '../known-register';
+import { periodOfKey } from '../periods/period-of-key';
+import { calendarPeriodsOf } from '../policy/job-policy';
+import { describeRun } from '../run';
+import type { RequestStore, StoredRequest } from '../request-store';
+import { limitOf, readRegister, type LedgerContext } from '../store-statements';
+import { checkAct, type OperatorAct } from './decide-act';
+import { checkedScope, checkJob } from './run-name';
+import { stateOfRun, timeText } from './state-of-run';
+
+/** A request to run a job now. */
+export interface RunRequest extends OperatorAct {
+  /** The key of a period, for a job that runs once per period. Default: the current period. */
+  readonly periodKey?: string | undefined;
+  readonly scope?: string | undefined;
+  /** How long the request waits for an instance that can start the job. Default 1 h, at most 7 days */
+  readonly within?: Duration | undefined;
+}
+
+/** Instances declare their jobs every 2 minutes, at a check for overdue runs. */
+const DECLARED_WITHIN_MS = 180_000;
+const LONGEST_WAIT_DAYS = 7;
+
+/** The newest request for a job and scope. */
+export async function findRequest(
+  context: LedgerContext,
+  job: string,
+  scope: string,
+): Promise<StoredRequest | undefined> {
+  return await requestsOf(context).find(idOf(job, scope), limitOf(context));
+}
+
+/**
+ * Checks a request, and completes it.
+ *
+ * @throws as `RunLedger.requestRun` does
+ */
+export async function checkRequest(
+  context: LedgerContext,
+  job: string,
+  { within = '1h', ...request }: RunRequest,
+) {
+  checkAct(request);
+  checkJob(job);
+  const expiresInMs = parsePositiveDuration(within, 'within of ledger.requestRun', LONGEST_WAIT_DAYS);
+  const { now, jobs } = (await readKnownRegister(context)) ?? (await readRegister(context));
+  const registered = checkDeclared(job, jobs, now);
+  const scope = scopeOf(registered, request.scope);
+  const periodKey = await periodKeyOf(context, registered, { ...request, scope }, now);
+  return { job, scope, periodKey, expiresInMs };
+}
+
+/** See `RunLedger.requestRun`. */
+export async function requestRun(
+  context: LedgerContext,
+  job: string,
+  request: RunRequest,
+): Promise<StoredRequest> {
+  const requests = requestsOf(context);
+  const checked = await checkRequest(context, job, request);
+  const [id, { actor, reason }] = [idOf(job, checked.scope), request];
+  const added = { ...checked, id, kind: 'run', actor, reason, dueInMs: 0 } as const;
+  const isNew = await requests.add(added, { ...limitOf(context), replaces: true });
+  const stored = await requests.find(id, limitOf(context));
+  if (isNew && stored !== undefined) return stored;
+  const by = stored
+    ? `${stored.actor} at ${timeText(stored.createdAt)}: ${stored.reason}`
+    : 'another operator';
+  throw refusal(job, `it was requested by ${by}. That request has not ended`);
+}
+
+/** @throws InvalidLockUseError for a job that no instance would start */
+function checkDeclared(job: string, jobs: readonly RegisteredJob[], now: Date): RegisteredJob {
+  const registered = jobs.find((each) => each.job === job);
+  if (registered === undefined) throw refusal(job, 'no instance has declared it');
+  const { declared, registeredAt, registeredBy } = registered;
+  if (now.getTime() - registeredAt.getTime() > DECLARED_WITHIN_MS) {
+    const last = `The last was ${registeredBy} at ${timeText(registeredAt)}. Start an instance, and check its pollInterval`;
+    throw refusal(job, `no instance has declared it within the last 3 minutes. ${last}`);
+  }
+  if (declared.enabled === false) throw refusal(job, 'its option enabled is false');
+  if (declared.hasNameFunction) throw refusal(job, 'the name of its lock comes from its arguments');
+  if (declared.kind === 'tick') throw refusal(job, 'node-cron distributes its ticks, and runs no others');
+  return registered;
+}
+
+function scopeOf({ job, declared }: RegisteredJob, given: string | undefined): string {
+  const scope = checkedScope(given ?? declared.scope);
+  if (declared.hasScopeFunction ? scope !== '' : scope === (declared.scope ?? '')) return scope;
+  if (declared.hasScopeFunction) throw refusal(job, 'it has scopes. Pass the scope');
+  throw refusal(job, declared.scope ? `its scope is '${declared.scope}'` : 'it has no scopes');
+}
+
+/** @throws InvalidLockUseError for a period that has a run, has not begun, or does not exist */
+async function periodKeyOf(
+  context: LedgerContext,
+  registered: RegisteredJob,
+  { periodKey, scope }: { readonly periodKey?: string | undefined; readonly scope: string },
+  now: Date,
+): Promise<string | undefined> {
+  const { job } = registered;
+  const policy = declaredPolicy(registered);
+  const periods = policy && calendarPeriodsOf(policy);
+  if (periods === undefined) {
+    if (periodKey === undefined) return undefined;
+    throw refusal(job, `only its code knows its periods, so leave out the period ${periodKey}`);
+  }
+  const current = policy?.periodAt(now);
+  const period = periodKey === undefined ? current : periodOfKey(periodKey, periods);
+  const name = { job, scope, periodKey: period?.key ?? '' };
+  if (period?.start && current?.start && period.start > current.start)
+    throw refusal(job, `its period ${period.key} has not begun`);
+  const [run] = await context.store.find({ ...name, order: 'newest-first', limit: 1 }, limitOf(context));
+  if (run === undefined || run.state === 'pending') return name.periodKey;
+  const { sentence, remedy } = stateOfRun(run);
+  const fix = remedy && `${remedy.advice}${remedy.command ? ` cronlatch ${remedy.command.join(' ')}` : ''}`;
+  throw refusal(job, `${describeRun(run)} ${sentence}. ${fix ?? ''}`.trim().replace(/\.$/, ''));
+}
+
+function requestsOf({ store }: LedgerContext): RequestStore {
+  if (store.requests !== undefined) return store.requests;
+  throw new InvalidLockUseError(
+    'Cannot request a run: the run store of this guard keeps no requests. Use a run store of cronlatch, or add requests to yours.',
+  );
+}
+
+/** A job and scope have one request at a time. */
+function idOf(job: string, scope: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([job, scope]))
+    .digest('base64url');
+}
+
+function refusal(job: string, why: string): InvalidLockUseError {
+  return new InvalidLockUseError(`Cannot run job '${job}': ${why}.`);
+}

@@ -1,0 +1,167 @@
+import { stripVTControlCharacters } from 'node:util';
+import { refuseOption } from '../../core/options';
+import { describeRun, type Claim, type RunProgress } from '../run';
+import type { RunLogEntry, RunOutput } from '../run-log-store';
+import { retryTransient, type LedgerContext } from '../store-statements';
+import { captureOutput } from './captured-output';
+import { runAs } from './run-context';
+import { storedText } from './stored-text';
+
+/** How a guard keeps what its runs print. */
+export interface RunLogOptions {
+  /**
+   * How much of what each attempt of a once-per job prints is kept, for `guard.ledger.log()` and `cronlatch logs`. A number
+   * of bytes, or a text such as `'64 kB'`; at most `'1 MB'`. Default `false`: nothing.
+   */
+  readonly keepLog?: number | string | false | undefined;
+  /** Gets each line of `keepLog`, and returns what is stored of it. If the function throws, the line is not kept. */
+  readonly redact?: ((line: string) => string) | undefined;
+}
+
+const WRITE_EVERY_MS = 1000;
+/** In characters. A line has at most 8 KiB. */
+const FULL_ENTRY = 56 * 1024;
+const CUT = '… (cut: the log has reached the size of keepLog)\n';
+
+/** Writes what the runs of one guard print, one statement at a time. It never throws, and no run waits for it. */
+export class RunLogs {
+  readonly #size: number;
+  readonly #unwritten = new Set<RunLog>();
+  /** A failure of the store is warned of again after the store has worked. */
+  readonly #warned = new Set<'redact' | 'store'>();
+  #writing = Promise.resolve();
+  #timer: (() => void) | undefined;
+
+  /** @throws InvalidLockConfigurationError for an invalid option, and for `keepLog` without a store that keeps logs */
+  constructor(
+    private readonly context: LedgerContext,
+    private readonly options: RunLogOptions,
+  ) {
+    const { keepLog = false, redact } = options;
+    this.#size = keepLog === false ? 0 : bytesOf(keepLog);
+    if (redact !== undefined && typeof redact !== 'function')
+      refuseOption('redact', redact, 'it must be a function of a line');
+    if (this.#size > 0 && context.store.logs === undefined)
+      refuseOption('keepLog', keepLog, 'the run store of this guard keeps no logs');
+  }
+
+  open(claim: Claim): RunLog {
+    if (this.#size > 0) captureOutput();
+    return new RunLog(this, claim, this.#size);
+  }
+
+  schedule(log: RunLog): void {
+    this.#unwritten.add(log);
+    const write = (): void => {
+      this.#timer = undefined;
+      void this.flush();
+    };
+    this.#timer ??= this.context.clock.schedule(WRITE_EVERY_MS, write, { keepAlive: false });
+  }
+
+  /** Resolves when these logs are written, or when that has failed. */
+  async flush(logs: readonly RunLog[] = [...this.#unwritten]): Promise<void> {
+    for (const log of logs) this.#unwritten.delete(log);
+    this.#writing = this.#writing.then(async () => {
+      for (const log of logs) for (const entry of log.takeEntries()) await this.#append(log.claim, entry);
+    });
+    await this.#writing;
+  }
+
+  async #append(claim: Claim, entry: Pick<RunLogEntry, 'lines'> & RunProgress): Promise<void> {
+    const { logs } = this.context.store;
+    try {
+      await retryTransient(
+        this.context,
+        async (limit) => logs?.append(claim, entry, limit),
+        (outcome) => outcome !== 'unknown',
+      );
+      this.#warned.delete('store');
+    } catch (error) {
+      const message = `Could not store a part of the log of ${describeRun(claim)}. The run goes on.`;
+      this.#warn('store', message, error);
+    }
+  }
+
+  /** Outside the run, so that what the function prints is not kept. The warning has no error, which may quote the line. */
+  redacted(line: string, claim: Claim): string | undefined {
+    try {
+      const { redact = (same: string) => same } = this.options;
+      const text: unknown = runAs(undefined, () => redact(line));
+      if (typeof text === 'string') return text;
+    } catch {
+      // As if it had returned no text.
+    }
+    const message = `The option redact returned no text for a line of ${describeRun(claim)}, so the line is not kept.`;
+    this.#warn('redact', message);
+    return undefined;
+  }
+
+  #warn(about: 'redact' | 'store', message: string, error?: unknown): void {
+    if (!this.#warned.has(about)) this.context.events.emit('guard:warning', { message, error });
+    this.#warned.add(about);
+  }
+}
+
+/** What one attempt prints, until it is written. */
+class RunLog implements RunOutput {
+  /** Of a line that has no end yet. */
+  #tail = '';
+  readonly #lines: string[] = [];
+  #progress: RunProgress = {};
+  #hasProgressed = false;
+
+  constructor(
+    private readonly logs: RunLogs,
+    readonly claim: Claim,
+    private bytesLeft: number,
+  ) {}
+
+  write(text: string): void {
+    const lines = `${this.#tail}${text}`.split(/\r?\n|\r/);
+    this.#tail = (lines.pop() ?? '').slice(0, FULL_ENTRY);
+    for (const line of lines) if (this.bytesLeft > 0) this.#add(stripVTControlCharacters(line));
+  }
+
+  progress(progress: RunProgress): void {
+    this.#progress = progress;
+    this.#hasProgressed = true;
+    this.logs.schedule(this);
+  }
+
+  /** The rest is written at once. */
+  end(): void {
+    if (this.#tail !== '') this.write('\n');
+    this.bytesLeft = 0;
+    void this.logs.flush([this]);
+  }
+
+  takeEntries(): (Pick<RunLogEntry, 'lines'> & RunProgress)[] {
+    const entries = [];
+    while (this.#lines.length > 0 || this.#hasProgressed) {
+      let lines = '';
+      while (lines.length < FULL_ENTRY && this.#lines.length > 0) lines += this.#lines.shift();
+      entries.push({ lines, ...this.#progress });
+      this.#hasProgressed = false;
+    }
+    return entries;
+  }
+
+  #add(line: string): void {
+    const kept = this.logs.redacted(line, this.claim);
+    if (kept === undefined) return;
+    const text = `${storedText(kept)}\n`;
+    this.bytesLeft -= Buffer.byteLength(text);
+    this.#lines.push(this.bytesLeft < 0 ? CUT : text);
+    this.logs.schedule(this);
+  }
+}
+
+/** @throws InvalidLockConfigurationError for anything that is not a size of 1 byte to 1 MB */
+function bytesOf(keepLog: number | string): number {
+  const [, number, unit = ''] = /^(\d+) ?([km]?)b$/i.exec(String(keepLog)) ?? [];
+  const factor = { '': 1, k: 1000, m: 1_000_000 }[unit.toLowerCase()] ?? NaN;
+  const bytes = typeof keepLog === 'number' ? keepLog : Number(number) * factor;
+  if (bytes >= 1 && bytes <= 1_000_000) return bytes;
+  return refuseOption('keepLog', keepLog, `use a number of bytes or a text such as '64 kB', at most '1 MB'`);
+}

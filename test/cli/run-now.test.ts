@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { closing } from '../support/benches/closing';
+import { cronlatch, errorLines } from './cronlatch';
+import { testOperated, wordsOf, type Operated } from './operated';
+
+const ACT = `--yes --reason 'the bank was late' --actor anne`;
+const EVERY = ['mysql', 'mariadb', 'postgres', 'sqlite'] as const;
+
+/** An instance that has declared a job which only an operator starts, and one that runs once per day. */
+async function instanceOf(bench: Operated, task: () => unknown = () => {}) {
+  const guard = await bench.createJobGuard(bench.url, { logger: false, pollInterval: '200ms' });
+  guard.wrap({ name: 'report', lockAtMostFor: '1m', history: true }, task);
+  guard.wrap({ name: 'bill', lockAtMostFor: '1m', oncePer: { period: 'day', timeZone: 'UTC' } }, task);
+  await guard.runOverdue();
+  return closing(guard);
+}
+
+testOperated(
+  'run --wait runs a job on an instance, and exits as exec does',
+  async (bench) => {
+    const failures: Error[] = [];
+    await using _instance = await instanceOf(bench, () => {
+      for (const failure of failures) throw failure;
+    });
+    const done = await bench.call(`run bill --wait ${ACT}`);
+    assert.deepEqual([done.status, done.stderr], [0, '']);
+    assert.match(
+      done.stdout,
+      /^An instance starts job bill for \d{4}-\d\d-\d\d at its next check for overdue runs/,
+    );
+    assert.match(
+      done.stdout,
+      /\nRequested\. The request expires in 1h\.\nJob bill: completed on \S+\/\d+\.\n$/,
+    );
+    const key = (await bench.guard.ledger.lastRequest('bill'))?.periodKey;
+    assert.match(
+      (await bench.call(`history bill --period ${key}`)).stdout,
+      /requested +anne +the bank was late/,
+    );
+    const again = await bench.call(`run bill --wait ${ACT}`);
+    assert.equal(again.status, 4);
+    assert.match(
+      errorLines(again).join(),
+      /completed at .* To run it again: cronlatch rerun bill .* --force/,
+    );
+    assert.equal(again.stdout, '', 'nothing is announced that does not happen');
+    failures.push(new Error('no paper'));
+    const failed = await bench.call(`run report --wait ${ACT}`);
+    assert.equal(failed.status, 1);
+    assert.match(failed.stdout, /Job report: failed on \S+: Error: no paper/);
+    assert.match(
+      (await bench.call('history report')).stdout,
+      /\nLast request: by anne at \S+ \S+: the bank was late\. Job report: failed on \S+: Error: no paper/,
+    );
+  },
+  EVERY,
+);
+
+testOperated(
+  'a job that is unknown, or that no instance has declared lately, is refused by name',
+  async (bench) => {
+    {
+      await using _instance = await instanceOf(bench);
+      const misspelt = await bench.call(`run repor ${ACT}`);
+      assert.deepEqual(
+        [misspelt.status, errorLines(misspelt)],
+        [2, [`There is no job 'repor'. Did you mean 'report'?`]],
+      );
+      const wrong = await bench.call(`run report --within soon ${ACT}`);
+      assert.equal(wrong.status, 2);
+    }
+    await bench.query(`UPDATE cronlatch_job SET registered_at = registered_at - 181000000`);
+    const gone = await bench.call(`run report ${ACT}`);
+    assert.equal(gone.status, 4);
+    assert.match(
+      errorLines(gone).join(),
+      /'report': no instance has declared it within the last 3 minutes\. The last was /,
+    );
+  },
+);
+
+testOperated('a request that expires ends with 75, and a second one is refused', async (bench) => {
+  await using _instance = await instanceOf(bench);
+  await bench.guard.locks.hold('report', {
+    until: new Date(Date.now() + 600_000),
+    actor: 'bob',
+    reason: 'audit',
+  });
+  const { request } = await bench.json(`run report ${ACT}`);
+  assert.equal((request as { state: string }).state, 'open');
+  const second = await bench.call(`run report ${ACT}`);
+  assert.equal(second.status, 4);
+  assert.match(
+    errorLines(second).join(),
+    /was requested by anne at .*: the bank was late\. That request has not ended/,
+  );
+  await bench.query(`UPDATE cronlatch_run_request SET expires_at = created_at`);
+  const { status, stdout } = await bench.call(`run report --within 1s --wait ${ACT}`);
+  assert.equal(status, 75);
+  assert.match(stdout, /The request has expired, and job report has not started(: locked)?\.\n$/);
+});
+
+testOperated('without --yes and a terminal, nothing is requested', async (bench) => {
+  await using _instance = await instanceOf(bench);
+  const { status } = await cronlatch(wordsOf(`run report --reason audit --url ${bench.url}`));
+  assert.equal(status, 2);
+  assert.equal(await bench.guard.ledger.lastRequest('report'), undefined);
+});

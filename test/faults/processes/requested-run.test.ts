@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createJobGuard } from 'cronlatch/typeorm';
+import { Child } from '../../processes/child';
+import type { RequestedJob, RequestedMessage, RequestedOrders } from '../../processes/fixtures/requested-app';
+import { closing } from '../../support/benches/closing';
+import { eventually } from '../../support/clocks/eventually';
+import { testOnEvery } from '../../support/databases/fresh';
+import { ledgerDataSource } from '../../support/databases/run-tables';
+
+const DAY = { period: 'day', timeZone: 'Asia/Shanghai' } as const;
+const ACT = { actor: 'anne', reason: 'a test' };
+const INSTANCES = 8;
+const ITS_LEASE_HAS_EXPIRED = `UPDATE cronlatch_run_request SET lease_until = created_at WHERE state = 'taken'`;
+
+interface Case extends RequestedJob {
+  /** What the handlers did: `enter` without `leave` is the process that died. */
+  readonly steps: readonly string[];
+  readonly request: string;
+  /** Of a once-per job. */
+  readonly run?: string;
+}
+
+const DONE = ['enter', 'leave'];
+
+const CASES: readonly Case[] = [
+  { name: 'calm', steps: DONE, request: 'completed' },
+  { name: 'calm-day', oncePer: DAY, steps: DONE, request: 'completed', run: 'completed' },
+  { name: 'before', diesIn: 'lock', steps: [], request: 'interrupted' },
+  { name: 'within', diesIn: 'handler', steps: ['enter'], request: 'interrupted' },
+  { name: 'before-day', diesIn: 'lock', oncePer: DAY, steps: DONE, request: 'completed', run: 'completed' },
+  {
+    ...{ name: 'within-day', diesIn: 'handler', oncePer: DAY },
+    ...{ steps: ['enter', ...DONE], request: 'interrupted', run: 'completed' },
+  },
+  {
+    ...{ name: 'within-held-day', diesIn: 'handler', oncePer: { ...DAY, onCrash: 'hold' } },
+    ...{ steps: ['enter'], request: 'interrupted', run: 'interrupted' },
+  },
+  { name: 'last', steps: DONE, request: 'completed' },
+];
+
+testOnEvery(
+  'eight instances run a requested job once, and repeat it after a crash only as the job declares',
+  async (database) => {
+    const { options } = database;
+    const dataSource = await ledgerDataSource(database);
+    const folder = mkdtempSync(join(tmpdir(), 'cronlatch-requests-'));
+    const orders: RequestedOrders = { options, folder, jobs: CASES };
+    const instances = Array.from(
+      { length: INSTANCES },
+      () => new Child<RequestedMessage>('requested-app.js', { argument: orders }),
+    );
+    try {
+      await using guard = closing(await createJobGuard(dataSource, { pollInterval: false, logger: false }));
+      await Promise.all(instances.map((instance) => instance.received('ready')));
+      const alive = new Set(instances);
+      for (const { name, diesIn, steps, request, run } of CASES) {
+        const died = diesIn && Promise.race([...alive].map((each) => each.ended.then(() => each)));
+        await guard.ledger.requestRun(name, ACT);
+        const dead = await died;
+        if (dead !== undefined) {
+          alive.delete(dead);
+          await dataSource.query(ITS_LEASE_HAS_EXPIRED);
+        }
+        const ended = async (): Promise<boolean> =>
+          (await guard.ledger.lastRequest(name))?.endedAt !== undefined;
+        await eventually(ended, `the request for '${name}' ends`);
+        assert.equal((await guard.ledger.lastRequest(name))?.state, request, name);
+        const isAsDeclared = async (): Promise<boolean> => (await guard.ledger.last(name))?.state === run;
+        if (run !== undefined) await eventually(isAsDeclared, `the run of '${name}' is ${run}`);
+        assert.deepEqual(stepsOf(join(folder, name)), steps, name);
+      }
+      assert.equal(alive.size, INSTANCES - CASES.filter(({ diesIn }) => diesIn).length);
+      // The last request was served at a later check, which has started none of the others again.
+      for (const { name, steps } of CASES) assert.deepEqual(stepsOf(join(folder, name)), steps, name);
+    } finally {
+      await Promise.all(instances.map((instance) => instance.end()));
+      await dataSource.destroy();
+      rmSync(folder, { recursive: true });
+    }
+  },
+  ['mysql', 'postgres', 'sqlite'],
+);
+
+/** Two handlers at once would enter before one leaves. */
+function stepsOf(file: string): string[] {
+  try {
+    return readFileSync(file, 'utf8')
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => line.split(' ')[0] ?? '');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}

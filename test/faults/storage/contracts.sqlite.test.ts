@@ -1,0 +1,4 @@
+import { testSqliteContracts, testUniqueContract } from '../../support/stores/contract-tests';
+
+testSqliteContracts('the other connections');
+testUniqueContract('sqlite');

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { InvalidLockUseError, JobGuard } from 'cronlatch';
+import type { FoundRun, LockProvider } from 'cronlatch/provider';
+import { guardBench } from '../support/benches/guard';
+import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
+import { JOB } from '../support/benches/lock';
+
+void test('an overview shows each job with its state, its problems and the commands that fix them', async () => {
+  const { guard, clock } = guardOfRuns();
+  const oncePer = { ...DAILY.oncePer, retry: { maxAttempts: 1 } };
+  const closeDay = guard.wrap({ ...DAILY, oncePer }, () => Promise.reject(new Error('no disk')), {
+    onError: 'report',
+  });
+  guard.wrap({ ...DAILY, name: 'fine', lockAtMostFor: '10m' }, () => {});
+  await closeDay();
+  const until = new Date(clock.wallMs() + 3_600_000);
+  await guard.locks.hold('fine', { until, actor: 'anne', reason: 'audit' });
+  await guard.lockManager().tryLock({ name: 'by hand', lockAtMostFor: '1h' });
+  const { jobs, locks, hasRegister, now } = await guard.overview();
+  assert.deepEqual([hasRegister, now.getTime()], [true, clock.wallMs()]);
+  assert.deepEqual(
+    jobs.map(({ job, state, timeZone }) => [job, state, timeZone]),
+    [
+      ['close-day', 'failed', 'Europe/Paris'],
+      ['fine', 'on hold', 'Europe/Paris'],
+    ],
+  );
+  const [failed, held] = jobs;
+  const key = failed?.lastRun?.periodKey ?? '';
+  assert.match(
+    failed?.problems[0]?.text ?? '',
+    /failed permanently at \S+ \S+\+0[12]:00, after attempt 1: Error: no disk\./,
+  );
+  assert.deepEqual(failed?.problems[0]?.command, ['rerun', 'close-day', key, '--reason', 'TEXT']);
+  assert.deepEqual([held?.problems, held?.notes.map(({ kind }) => kind)], [[], ['on hold']]);
+  assert.deepEqual(
+    locks?.map(({ name }) => name),
+    ['by hand'],
+  );
+});
+
+void test('a failed run in a time zone that this host does not know is shown in UTC', async () => {
+  const { guard, runStore } = guardOfRuns();
+  const key = { job: 'close-day', scope: '', periodKey: '2026-11-20' };
+  const period = { periodStart: new Date(0), periodEnd: new Date(86_400_000), timeZone: 'Mars/Olympus' };
+  await runStore.insert({ ...key, ...period, state: 'pending' });
+  const interrupt = ({ run }: FoundRun) => ({
+    value: undefined,
+    write: { ...run, state: 'failed' as const, nextAttemptAt: undefined, finishedAt: new Date(0) },
+  });
+  await runStore.change(key, (found) => interrupt(found as FoundRun));
+  const { jobs } = await guard.overview();
+  assert.match(
+    jobs[0]?.problems[0]?.text ?? '',
+    /'close-day' for 2026-11-20 failed permanently at 1970-01-01 00:00:00Z/,
+  );
+});
+
+void test('the texts of an overview name instants as the caller wants', async () => {
+  const { guard, clock } = guardOfRuns();
+  const until = new Date(clock.wallMs() + 60_000);
+  guard.wrap(DAILY, () => {});
+  await guard.locks.hold(DAILY.name, { until, actor: 'anne', reason: 'audit' });
+  const { jobs } = await guard.overview({
+    when: (instant, { now, timeZone }) => `in ${instant.getTime() - now.getTime()} ms (${timeZone})`,
+  });
+  assert.match(jobs[0]?.notes[0]?.text ?? '', /The hold ends in 60000 ms \(Europe\/Paris\)\./);
+});
+
+void test('without a run store, and with locks that cannot be listed, an overview shows what is left', async () => {
+  const { guard, provider } = guardBench();
+  await guard.lockManager().tryLock(JOB);
+  const { jobs, locks, hasRegister } = await guard.overview();
+  assert.deepEqual([jobs, locks?.map(({ name }) => name), hasRegister], [[], ['job'], false]);
+  const unlisted: LockProvider = { lock: (...of) => provider.lock(...of) };
+  const blind = new JobGuard({ lockProvider: unlisted, logger: false });
+  assert.equal((await blind.overview()).locks, undefined);
+  await assert.rejects(blind.locks.list(), InvalidLockUseError);
+});
+
+void test('a guard names the locks and runs that its process holds, since when, and until when', async () => {
+  const { guard, clock } = guardOfRuns();
+  const atWork = async (): Promise<void> => {
+    const [{ name, job, run, since, until, fencingToken } = assert.fail(), ...others] = guard.running();
+    assert.deepEqual(
+      [name, job, run?.job, run?.attempt, others],
+      ['close-day', 'close-day', 'close-day', 1, []],
+    );
+    assert.ok(fencingToken !== undefined && until.getTime() - since.getTime() > 500_000);
+    await Promise.resolve();
+  };
+  await guard.run(DAILY, atWork);
+  assert.deepEqual(guard.running(), []);
+  const lock = await guard.lockManager().tryLock({ name: 'by hand', lockAtMostFor: '1m' });
+  await guard.lockManager().withLock({ name: 'task', lockAtMostFor: '1m' }, () => {
+    assert.deepEqual(
+      guard.running().map(({ name, job }) => [name, job]),
+      [
+        ['task', undefined],
+        ['by hand', undefined],
+      ],
+    );
+  });
+  clock.advance(61_000);
+  assert.deepEqual([guard.running(), lock?.remainingMs()], [[], 0]);
+});

@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { InvalidLockUseError, JobGuard, LockStorageError, SchemaMismatchError } from 'cronlatch';
+import { eventually } from '../support/clocks/eventually';
+import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/benches/guard-of-runs';
+
+const ACT = { actor: 'anne', reason: 'the bank was late' } as const;
+const REPORT = { name: 'report', lockAtMostFor: '10m', history: true } as const;
+const MINUTE_MS = 60_000;
+
+/** A guard that has declared a once-per job and one with only a lock, and what they have run. */
+function bench(options: Parameters<typeof guardOfRuns>[0] = {}) {
+  const of = guardOfRuns(options);
+  const ran: string[] = [];
+  of.guard.wrap(DAILY, () => void ran.push('close-day'));
+  of.guard.wrap(REPORT, () => void ran.push('report'));
+  return { ...of, ran, ledger: of.guard.ledger };
+}
+
+async function refused(request: Promise<unknown>, message: RegExp): Promise<void> {
+  await assert.rejects(request, (error: Error) => {
+    assert.ok(error instanceof InvalidLockUseError, String(error));
+    assert.match(error.message, message);
+    return true;
+  });
+}
+
+async function stateOf({ guard }: Pick<GuardOfRuns, 'guard'>, job: string) {
+  const request = await guard.ledger.lastRequest(job);
+  return [request?.state, request?.outcome];
+}
+
+void test('a requested job runs at the next check, and its request ends', async () => {
+  const of = bench();
+  await of.guard.runOverdue();
+  for (const job of ['close-day', 'report']) {
+    const request = await of.ledger.requestRun(job, ACT);
+    assert.deepEqual([request.state, request.actor, request.attempt], ['open', 'anne', 0]);
+  }
+  assert.deepEqual(of.ran, [], 'nothing runs before the check');
+  assert.equal((await of.guard.runOverdue()).started, 2);
+  assert.deepEqual(of.ran.sort(), ['close-day', 'report']);
+  for (const job of ['close-day', 'report'])
+    assert.deepEqual(await stateOf(of, job), ['completed', undefined]);
+  const outcomeOf = async (): Promise<unknown> =>
+    (await of.ledger.jobs()).find(({ job }) => job === 'report')?.lastOutcome;
+  await eventually(async () => (await outcomeOf()) === 'completed', 'the register keeps the last run');
+  const [run] = await of.ledger.list();
+  assert.ok(run);
+  const history = await of.ledger.history(run);
+  assert.deepEqual(
+    history.map(({ kind, actor, detail }) => [kind, actor, detail]),
+    [['requested', 'anne', 'the bank was late']],
+  );
+  assert.equal((await of.guard.runOverdue()).started, 0, 'no request is left');
+});
+
+void test('a past period runs on request, and one that has not begun does not', async () => {
+  const of = bench();
+  await of.guard.runOverdue();
+  await of.ledger.requestRun('close-day', { ...ACT, periodKey: '2026-01-02' });
+  await of.guard.runOverdue();
+  assert.equal((await of.ledger.get({ job: 'close-day', periodKey: '2026-01-02' }))?.state, 'completed');
+  const future = { ...ACT, periodKey: '2999-01-01' };
+  await refused(
+    of.ledger.requestRun('close-day', future),
+    /'close-day': its period 2999-01-01 has not begun/,
+  );
+});
+
+void test('a request that no instance can serve is refused by name', async () => {
+  const of = bench();
+  of.guard.wrap({ ...DAILY, name: 'off', enabled: false }, () => {});
+  const scoped = { ...DAILY.oncePer, scope: (tenant: string) => tenant, resume: () => ['eu'] as [string] };
+  of.guard.wrap(
+    { name: 'tenants', lockAtMostFor: '1m', oncePer: scoped },
+    (tenant: string) => void of.ran.push(tenant),
+  );
+  const named = { name: (id: string) => `order-${id}`, lockAtMostFor: '1m', history: true } as const;
+  of.guard.wrap(named, function pack(id: string) {
+    of.ran.push(id);
+  });
+  await of.guard.runOverdue();
+  const { ledger } = of;
+  await refused(ledger.requestRun('pack', ACT), /'pack': the name of its lock comes from its arguments/);
+  await refused(ledger.requestRun('reprot', ACT), /'reprot': no instance has declared it\./);
+  await refused(ledger.requestRun('off', ACT), /'off': its option enabled is false/);
+  await refused(ledger.requestRun('tenants', ACT), /'tenants': it has scopes\. Pass the scope/);
+  await refused(ledger.requestRun('close-day', { ...ACT, scope: 'eu' }), /it has no scopes/);
+  await refused(ledger.requestRun('report', { ...ACT, periodKey: '2026-11-20' }), /only its code knows/);
+  await refused(ledger.requestRun('close-day', { ...ACT, periodKey: 'monday' }), /"monday" is not the key/);
+  await refused(ledger.requestRun('report', { ...ACT, reason: ' ' }), /needs an actor and a reason/);
+  of.clock.advance(3 * MINUTE_MS + 1);
+  await refused(
+    ledger.requestRun('report', ACT),
+    /no instance has declared it within the last 3 minutes\. The last was/,
+  );
+  await of.guard.runOverdue();
+  await ledger.requestRun('report', ACT);
+});
+
+void test('a period that has a run is refused with the command that runs it again', async () => {
+  const of = bench();
+  await of.guard.runOverdue();
+  await of.ledger.requestRun('close-day', ACT);
+  await of.guard.runOverdue();
+  await refused(
+    of.ledger.requestRun('close-day', ACT),
+    /completed at .*\. To run it again: cronlatch rerun close-day \S+ --force --reason TEXT\.$/,
+  );
+});
+
+void test('the second request for a job is refused, and shows the first', async () => {
+  const of = bench();
+  await of.guard.runOverdue();
+  const [one, two] = await Promise.allSettled([
+    of.ledger.requestRun('report', ACT),
+    of.ledger.requestRun('report', { actor: 'bob', reason: 'too' }),
+  ]);
+  assert.deepEqual([one.status, two.status], ['fulfilled', 'rejected']);
+  const first = /'report': it was requested by anne at .*: the bank was late\. That request has not ended/;
+  await refused(of.ledger.requestRun('report', ACT), first);
+  await of.guard.runOverdue();
+  await of.ledger.requestRun('report', ACT);
+});
+
+void test('a request waits while the job must not start, and expires', async () => {
+  let enabled = false;
+  const of = guardOfRuns();
+  const ran: string[] = [];
+  of.guard.wrap({ ...REPORT, enabled: () => enabled }, () => void ran.push('report'));
+  await of.guard.runOverdue();
+  await of.guard.ledger.requestRun('report', ACT);
+  await of.guard.runOverdue();
+  assert.deepEqual(await stateOf(of, 'report'), ['open', 'disabled']);
+  enabled = true;
+  of.guard.standby(true);
+  await of.guard.runOverdue();
+  of.guard.standby(false);
+  const until = new Date(of.clock.wallMs() + 600 * MINUTE_MS);
+  await of.guard.locks.hold('report', { ...ACT, until });
+  await of.guard.runOverdue();
+  assert.deepEqual([ran, await stateOf(of, 'report')], [[], ['open', 'locked']]);
+  of.clock.advance(60 * MINUTE_MS);
+  await of.guard.locks.unhold('report', ACT);
+  await of.guard.runOverdue();
+  assert.deepEqual(ran, [], 'a forgotten request does not run after the hold');
+  await of.guard.ledger.requestRun('report', ACT);
+  await of.guard.runOverdue();
+  assert.deepEqual(ran, ['report']);
+});
+
+void test('a handler that fails ends its request with the error', async () => {
+  const of = guardOfRuns();
+  of.guard.wrap(REPORT, () => Promise.reject(new Error('no paper')));
+  await of.guard.runOverdue();
+  await of.guard.ledger.requestRun('report', ACT);
+  await of.guard.runOverdue();
+  const [state, outcome] = await stateOf(of, 'report');
+  assert.equal(state, 'failed');
+  assert.match(outcome ?? '', /no paper/);
+});
+
+/** An instance that has taken the request, and whose process is then gone. */
+async function takenByCrashed({ runStore, clock }: GuardOfRuns, job: string): Promise<void> {
+  const { requests } = await runStore.requests.pending();
+  const id = requests.find((request) => request.job === job)?.id ?? '';
+  assert.ok(await runStore.requests.take(id, { owner: 'gone/1/x', leaseMs: MINUTE_MS }));
+  clock.advance(MINUTE_MS);
+}
+
+void test('a job with only a lock is not repeated if the instance that took its request has crashed', async () => {
+  const of = bench();
+  await of.guard.runOverdue();
+  await of.ledger.requestRun('report', ACT);
+  await takenByCrashed(of, 'report');
+  await of.guard.runOverdue();
+  assert.deepEqual([of.ran, await stateOf(of, 'report')], [[], ['interrupted', 'gone/1/x crashed']]);
+});
+
+void test('a once-per job whose run was not claimed before the crash runs once', async () => {
+  const of = bench();
+  await of.guard.runOverdue();
+  await of.ledger.requestRun('close-day', ACT);
+  await takenByCrashed(of, 'close-day');
+  await of.guard.runOverdue();
+  await of.guard.runOverdue();
+  assert.deepEqual([of.ran, (await stateOf(of, 'close-day'))[0]], [['close-day'], 'completed']);
+});
+
+void test('a run that was claimed before the crash belongs to the ledger, and the request ends', async () => {
+  const of = bench();
+  await of.guard.runOverdue();
+  await of.ledger.requestRun('close-day', ACT);
+  await takenByCrashed(of, 'close-day');
+  await new JobGuard(of.options()).run(DAILY, () => {}); // The instance that has crashed had claimed the run.
+  await of.guard.runOverdue();
+  assert.deepEqual([of.ran, (await stateOf(of, 'close-day'))[0]], [[], 'interrupted']);
+});
+
+void test('the lease of a request is renewed while its handler runs', async () => {
+  const of = guardOfRuns();
+  let end = (): void => {};
+  let begin = (): void => {};
+  const started = new Promise<void>((resolve) => (begin = resolve));
+  of.guard.wrap(
+    { ...REPORT, lockAtMostFor: '5h' },
+    () =>
+      new Promise<void>((resolve) => {
+        end = resolve;
+        begin();
+      }),
+  );
+  await of.guard.runOverdue();
+  await of.guard.ledger.requestRun('report', ACT);
+  const running = of.guard.runOverdue();
+  await started;
+  for (let minute = 0; minute < 30; minute += 1) {
+    of.clock.advance(MINUTE_MS / 2);
+    await new Promise(setImmediate);
+  }
+  const { now, requests } = await of.runStore.requests.pending();
+  assert.ok(requests[0]?.leaseUntil && requests[0].leaseUntil > now);
+  end();
+  await running;
+  assert.equal((await stateOf(of, 'report'))[0], 'completed');
+});
+
+void test('a guard that closes records how its requested run has ended', async () => {
+  const of = guardOfRuns();
+  let end = (): void => {};
+  let begin = (): void => {};
+  const started = new Promise<void>((resolve) => (begin = resolve));
+  of.guard.wrap(REPORT, async () => {
+    begin();
+    await new Promise<void>((resolve) => (end = resolve));
+  });
+  await of.guard.runOverdue();
+  await of.guard.ledger.requestRun('report', ACT);
+  void of.guard.runOverdue();
+  await started;
+  const closed = of.guard.close();
+  end();
+  await closed;
+  assert.deepEqual(await stateOf(of, 'report'), ['completed', undefined]);
+});
+
+void test('requests that cannot be read are one warning, and the jobs go on', async (t: TestContext) => {
+  const of = bench();
+  const warnings: string[] = [];
+  of.guard.on('guard:warning', ({ message }) => void warnings.push(message));
+  const failing = t.mock.method(of.runStore.requests, 'pending', () =>
+    Promise.reject(new LockStorageError('away')),
+  );
+  for (let check = 0; check < 3; check += 1) await of.guard.runOverdue();
+  assert.deepEqual(warnings, [
+    'Could not look up the requests to run jobs. The guard will try again at the next poll.',
+  ]);
+  failing.mock.restore();
+  await of.ledger.requestRun('report', ACT);
+  await of.guard.runOverdue();
+  assert.deepEqual(of.ran, ['report']);
+});
+
+void test('without a table of requests, no check warns, and a request names the fix', async (t: TestContext) => {
+  const of = bench();
+  const warnings: string[] = [];
+  of.guard.on('guard:warning', ({ message }) => void warnings.push(message));
+  const missing = new SchemaMismatchError("Table 'cronlatch_run_request' is missing.", {
+    outcome: 'nothing-ran',
+  });
+  for (const method of ['pending', 'add'] as const)
+    t.mock.method(of.runStore.requests, method, () => Promise.reject(missing));
+  await of.guard.runOverdue();
+  assert.deepEqual(warnings, []);
+  await assert.rejects(of.ledger.requestRun('report', ACT), missing);
+});

@@ -1,0 +1,28 @@
+import { JobGuard, type JobGuardOptions } from 'cronlatch';
+import { RunsAndRequests } from '../stores/in-memory-requests';
+import { guardBench, type GuardBench } from './guard';
+
+export interface GuardOfRuns extends GuardBench {
+  readonly runStore: RunsAndRequests;
+  /** For a second guard on the same stores. */
+  readonly options: () => JobGuardOptions;
+}
+
+/**
+ * A bench whose guard also has a run store, on the same clock, and checks for overdue runs when the test
+ * asks.
+ */
+export function guardOfRuns(options: Partial<JobGuardOptions> = {}): GuardOfRuns {
+  const bench = guardBench();
+  const { provider: lockProvider, clock, events } = bench;
+  const runStore = new RunsAndRequests({ clock });
+  const own = { lockProvider, runStore, clock, events, pollInterval: false, logger: false } as const;
+  const all = { ...own, ...options };
+  return { ...bench, runStore, guard: new JobGuard(all), options: () => all };
+}
+
+/** Once per day in Paris, under a lock. */
+export const DAILY = {
+  ...{ name: 'close-day', lockAtMostFor: '10m' },
+  oncePer: { period: 'day', timeZone: 'Europe/Paris' },
+} as const;

@@ -1,0 +1,72 @@
+import {
+  JobGuard,
+  type CronlatchEvents,
+  type JobGuardOptions,
+  type Lock,
+  type LockConfiguration,
+  type TaskResult,
+} from 'cronlatch';
+import type { EventName } from 'cronlatch/provider';
+import { executorBench, signal } from './executor';
+import { JOB } from './lock';
+
+/** A guard on a store with faults, under a clock that the test moves, with its events and its log lines. */
+export function guardBench(options: Partial<JobGuardOptions> = {}) {
+  const { provider, clock, events, ...bench } = executorBench();
+  const lines: string[] = [];
+  const logger = {
+    warn: (line: string) => void lines.push(`warn: ${line}`),
+    error: (line: string) => void lines.push(`error: ${line}`),
+  };
+  const guard = new JobGuard({ lockProvider: provider, clock, events, logger, ...options });
+  return { ...bench, provider, clock, events, lines, guard };
+}
+
+export type GuardBench = ReturnType<typeof guardBench>;
+
+export interface RunningJob {
+  readonly lock: Lock;
+  readonly result: Promise<TaskResult<unknown>>;
+  readonly finish: (value?: unknown) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/** A job that has started, and ends when the test ends it. */
+export async function runningJob(
+  guard: JobGuard,
+  configuration: LockConfiguration = JOB,
+): Promise<RunningJob> {
+  const started = signal<Lock>();
+  const end = signal<unknown>();
+  const result = guard.run(configuration, async (lock) => {
+    started.resolve(lock);
+    return await end.promise;
+  });
+  result.catch(() => {}); // The caller handles rejections.
+  const lock = await Promise.race([started.promise, withoutStart(result)]);
+  return { lock, result, finish: end.resolve, fail: end.reject };
+}
+
+/** Rejects when the run has ended, because waiting for its start would then never end. */
+async function withoutStart(result: Promise<TaskResult<unknown>>): Promise<never> {
+  throw new Error(`The job should have started, but it ended at once: ${JSON.stringify(await result)}.`);
+}
+
+/** The reason with which a promise rejects, of any type. */
+export async function reasonOf(promise: Promise<unknown>): Promise<unknown> {
+  const settled = await promise.then(
+    (value) => ({ value }),
+    (reason: unknown) => ({ reason }),
+  );
+  if ('reason' in settled) return settled.reason;
+  throw new Error(`The promise should have rejected, but resolved to ${String(settled.value)}.`);
+}
+
+export function nextEvent<K extends EventName>(guard: JobGuard, name: K): Promise<CronlatchEvents[K]> {
+  return new Promise((resolve) => {
+    const stop = guard.on(name, (event) => {
+      stop();
+      resolve(event);
+    });
+  });
+}

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import type { RowLockProviderOptions } from 'cronlatch/typeorm';
+import { RowLockProvider } from 'cronlatch/typeorm';
+import { DataSource } from 'typeorm';
+import type { SqlDatabase } from '#cronlatch/storage/sql/database/sql-database';
+import { databaseOn, SERVER_NAMES, testOn, type ServerName } from '../databases/fresh';
+import type { ServerDatabase } from '../databases/types';
+import { throughProxy } from '../faults/tcp-proxy';
+import { rowLockDataSource } from '../stores/row-lock-places';
+import { closing } from './closing';
+
+export const JOB = { name: 'close-day', lockAtMostFor: '10m' } as const;
+
+/** A database with a table of row locks, and the providers of several instances of an application. */
+export class RowLocks {
+  readonly #providers: RowLockProvider[] = [];
+
+  private constructor(
+    readonly server: ServerName,
+    readonly database: Omit<ServerDatabase<unknown>, 'root'>,
+  ) {}
+
+  static async on(server: ServerName): Promise<RowLocks> {
+    const database = await databaseOn(server);
+    const dataSource = await rowLockDataSource(database);
+    await dataSource.destroy();
+    return new RowLocks(server, database);
+  }
+
+  provider(options: RowLockProviderOptions = {}, proxy?: { readonly port: number }): RowLockProvider {
+    const url = proxy ? throughProxy(this.database.url, proxy) : this.database.url;
+    const provider = new RowLockProvider(new DataSource({ type: this.server, url }), options);
+    this.#providers.push(provider);
+    return provider;
+  }
+
+  /** The ids of the other sessions in this database. */
+  async sessions(): Promise<number[]> {
+    const here = `= '${this.database.name}'`;
+    const rows = await this.database.ask(
+      {
+        // Its information_schema.processlist fails while any session sends a statement with an emoji.
+        mysql: `SELECT processlist_id AS id FROM performance_schema.threads WHERE processlist_db ${here} AND processlist_id <> CONNECTION_ID()`,
+        mariadb: `SELECT id AS id FROM information_schema.processlist WHERE db ${here} AND id <> CONNECTION_ID()`,
+        postgres: `SELECT pid AS id FROM pg_stat_activity WHERE datname ${here} AND pid <> pg_backend_pid()`,
+      }[this.server],
+    );
+    return rows.map(({ id }) => Number(id));
+  }
+
+  /** As an operator does. */
+  async killSessions(): Promise<void> {
+    for (const id of await this.sessions())
+      await this.database.ask(
+        this.server === 'postgres' ? `SELECT pg_terminate_backend(${id})` : `KILL ${id}`,
+      );
+  }
+
+  async dispose(): Promise<void> {
+    await Promise.all(this.#providers.map((provider) => provider.close()));
+    await this.database.dispose();
+  }
+}
+
+/** A test on every server, with a fresh database each. */
+export function testRowLocks(
+  name: string,
+  body: (locks: RowLocks) => Promise<void>,
+  servers: readonly ServerName[] = SERVER_NAMES,
+): void {
+  for (const server of servers)
+    testOn(server, name, async () => {
+      await using locks = closing(await RowLocks.on(server));
+      await body(locks);
+    });
+}
+
+/** Resolves with the reason when the signal aborts. */
+export async function aborted(signal: AbortSignal): Promise<Error> {
+  if (!signal.aborted)
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  return signal.reason as Error;
+}
+
+/** The same database. Calls the function with the text of each statement before it is sent. */
+export function onSending(database: SqlDatabase, call: (text: string) => void): SqlDatabase {
+  const { sessions } = database;
+  assert.ok(sessions);
+  const open: typeof sessions.open = (limitMs) => {
+    const opening = sessions.open(limitMs);
+    const { session } = opening;
+    const send = session.send.bind(session);
+    session.send = async (statement, options) => {
+      call(statement.text);
+      return await send(statement, options);
+    };
+    return opening;
+  };
+  return { ...database, sessions: { ...sessions, open } };
+}
