@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { InvalidLockUseError, type LockState } from '../core';
 import { DAY_MS, parseDuration, type Duration } from '../core/duration';
 import { isKept, readHold } from '../core/lease/owner';
@@ -8,6 +7,7 @@ import { declaredPolicy, findLateJobs, readKnownRegister, zoneOf } from '../ledg
 import { operatorCommand, stateOfRun, timeText, type KnownRun } from '../ledger/operator/state-of-run';
 import { canBePaused } from '../ledger/job-register';
 import { calendarPeriodsOf } from '../ledger/policy/job-policy';
+import { requestIdOf } from '../ledger/request-store';
 import { limitOf, type LedgerContext } from '../ledger/store-statements';
 import { allLocks, type GuardLocks } from './guard-locks';
 import { skipsDates } from './jobs/cron-expression';
@@ -227,23 +227,18 @@ function lateRemark({ name, lock, at }: Found, tick: Date | undefined): JobRemar
   if (tick === undefined) return [];
   const why = lock && readHold(lock.lockedBy) ? 'it is on hold' : 'no instance has answered it';
   const text = `Job '${name}' is late: its tick was due ${at(tick)}, and ${why}.`;
-  return [{ kind: 'late', id: idOfProblem('late', name, tick), text, command: whyCommand(name) }];
+  return [{ kind: 'late', id: requestIdOf('late', name, tick), text, command: whyCommand(name) }];
 }
 
 export function whyCommand(job: string): readonly string[] {
   return ['why', ...(job.startsWith('-') ? ['--', job] : [job])];
 }
 
-/** At most 64 characters. */
-export function idOfProblem(...of: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(of)).digest('base64url');
-}
-
 /** The last run of a job that has only a lock. */
 function lastRunRemark({ name, job, at }: Found): JobRemark[] {
   if (job?.lastOutcome !== 'failed') return [];
   // The next tick can fail again, so there is one problem a day.
-  const id = idOfProblem('failed', name, job.lastFinishedAt?.toISOString().slice(0, 10));
+  const id = requestIdOf('failed', name, job.lastFinishedAt?.toISOString().slice(0, 10));
   return [{ kind: 'failed', id, text: `Job '${name}' failed ${at(job.lastFinishedAt)}.` }];
 }
 
@@ -272,6 +267,6 @@ export function problemOf(run: KnownRun, when?: Found['at']): JobRemark[] {
   if (state !== 'interrupted' && !(state === 'failed' && nextAttemptAt === undefined)) return [];
   const { sentence, remedy } = stateOfRun(run, when && { when });
   const text = `The run of job '${job}'${scope === '' ? '' : ` (${scope})`} for ${periodKey} ${sentence}. ${remedy?.advice}`;
-  const id = idOfProblem(state, job, scope, periodKey, generation, attempt);
+  const id = requestIdOf(state, job, scope, periodKey, generation, attempt);
   return [{ kind: state, id, text, command: remedy?.command }];
 }

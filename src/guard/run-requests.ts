@@ -74,8 +74,7 @@ export class RunRequests {
       await retryTransient(context, change, (outcome) => outcome !== 'nothing-ran');
       return end.state === 'completed' || end.state === 'failed';
     } catch (error) {
-      const message = `Could not record the outcome of the request to run job '${request.job}'.`;
-      context.events.emit('guard:warning', { message, error });
+      this.#warn(request, error);
       return false;
     } finally {
       stopRenewing();
@@ -97,10 +96,11 @@ export class RunRequests {
       // Without a duration, the handler was not called.
       tick = { outcome: details.durationMs === undefined ? 'lock-failed' : 'failed', error };
     }
-    // Then the register records the last run of a job that has only a lock.
+    // By this event, the register records the last run of a job that has only a lock.
     context.events.emit('tick', Object.assign(lockEventOf(job.lock, undefined), details, tick));
     const end = endOf(tick);
-    if (job.policy !== undefined && end.state !== 'open') await this.#record(job, request, now);
+    if (job.policy !== undefined && end.state !== 'open')
+      await this.#record(job, request, now).catch((error) => this.#warn(request, error));
     return end;
   }
 
@@ -138,6 +138,11 @@ export class RunRequests {
       },
       limitOf(context),
     );
+  }
+
+  #warn({ job }: StoredRequest, error: unknown): void {
+    const message = `Could not record the outcome of the request to run job '${job}'.`;
+    this.runner.context.events.emit('guard:warning', { message, error });
   }
 
   /** Renews the lease of a request. A renewal that fails is repeated at the next one. @returns a function that stops it */

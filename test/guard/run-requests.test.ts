@@ -245,6 +245,18 @@ void test('a guard that closes records how its requested run has ended', async (
   assert.deepEqual(await stateOf(of, 'report'), ['completed', undefined]);
 });
 
+void test('a requested run that has ended is not interrupted if its history cannot be written', async (t: TestContext) => {
+  const of = bench();
+  const warnings: string[] = [];
+  of.guard.on('guard:warning', ({ message }) => void warnings.push(message));
+  await of.guard.runOverdue();
+  await of.ledger.requestRun('close-day', ACT);
+  t.mock.method(of.runStore, 'change', () => Promise.reject(new LockStorageError('away')));
+  assert.equal((await of.guard.runOverdue()).started, 1);
+  assert.deepEqual(await stateOf(of, 'close-day'), ['completed', undefined]);
+  assert.deepEqual(warnings, ["Could not record the outcome of the request to run job 'close-day'."]);
+});
+
 void test('requests that cannot be read are one warning, and the jobs go on', async (t: TestContext) => {
   const of = bench();
   const warnings: string[] = [];

@@ -31,7 +31,7 @@ export async function commandLineFailure(
       (node) => [/^CREATE TABLE /, node, 'node_modules/cronlatch/dist/cli/main.js', ...sql] as const,
     ),
     [
-      /\ncreated shedlock, cronlatch_run, cronlatch_run_event, cronlatch_job\n$/,
+      /\ncreated shedlock, cronlatch_run, (cronlatch_[a-z_]+, )*cronlatch_run_log\n$/,
       NPX,
       '--no',
       'cronlatch',

@@ -7,6 +7,8 @@ import { setTimeout } from 'node:timers/promises';
 export interface Message {
   readonly event: string;
 }
+/** Of the errors that a message shows. */
+const LONGEST_ERRORS = 4000;
 type MessageOf<M extends Message, E extends M['event']> = Extract<M, { event: E }>;
 
 export interface ChildOptions {
@@ -27,14 +29,21 @@ export class Child<M extends Message> {
   readonly ended: Promise<readonly [number | null, NodeJS.Signals | null]>;
   readonly #process: ChildProcess;
   #hasEnded = false;
+  /** The end of what it printed as errors. */
+  #errors = '';
 
   /** @param script a compiled file among the fixtures, which gets `argument` as JSON */
   constructor(script: string, { argument = {}, environment = {}, isQuiet = false }: ChildOptions) {
     this.#process = fork(join(__dirname, 'fixtures', script), [JSON.stringify(argument)], {
       env: { ...process.env, ...environment },
-      silent: isQuiet,
+      silent: true,
     });
-    for (const output of [this.#process.stdout, this.#process.stderr]) output?.resume();
+    if (!isQuiet) this.#process.stdout?.pipe(process.stdout, { end: false });
+    this.#process.stdout?.resume();
+    this.#process.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#errors = (this.#errors + text).slice(-LONGEST_ERRORS);
+      if (!isQuiet) process.stderr.write(text);
+    });
     this.#process.on('message', (message) => void this.messages.push(message as M));
     // Not 'exit': the last messages may arrive after it.
     this.ended = once(this.#process, 'close').then((ending) => {
@@ -65,7 +74,9 @@ export class Child<M extends Message> {
       const message = this.messages.find(isMeant);
       if (message !== undefined) return message;
       if (this.#hasEnded)
-        throw new Error(`The process ended (${(await this.ended).join(', ')}) without '${event}'.`);
+        throw new Error(
+          `The process ended (${(await this.ended).join(', ')}) without '${event}'.\n${this.#errors}`,
+        );
       if (signal.aborted) throw new Error(`The process did not send '${event}' within ${withinMs} ms.`);
       await Promise.race([once(this.#process, 'message', { signal }).catch(onlyAborted), this.ended]);
     }

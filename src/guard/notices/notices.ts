@@ -5,12 +5,12 @@ import { DAY_MS } from '../../core/duration';
 import { instanceName, readHold } from '../../core/lease/owner';
 import { withoutAddresses } from '../../core/options';
 import { briefly, commandText } from '../../ledger/operator/state-of-run';
-import type { RequestStore, StoredRequest } from '../../ledger/request-store';
+import { requestIdOf, type RequestStore, type StoredRequest } from '../../ledger/request-store';
 import { limitOf, type LedgerContext } from '../../ledger/store-statements';
 import { storedError } from '../../ledger/tick/stored-text';
 import type { GuardLocks } from '../guard-locks';
 import type { JobGuardOptions } from '../job-guard-options';
-import { idOfProblem, problemOf, readOverview, whyCommand, type JobRemark, type Overview } from '../overview';
+import { problemOf, readOverview, whyCommand, type JobRemark, type Overview } from '../overview';
 import type { Notice, Notify } from './webhook';
 
 const LIMIT_MS = 10_000;
@@ -166,7 +166,7 @@ function noticesOf({ jobs, locks = [] }: Overview): Waiting[] {
     if (lock === undefined || hold === undefined) return [];
     const { name, lockedBy: owner, lockUntil } = lock;
     const text = `The hold of lock '${name}' by ${hold.actor} has ended: ${hold.reason}. Its jobs start again.`;
-    const notices = noticeOf(job, { kind: 'hold-ended', id: idOfProblem(name, owner), text });
+    const notices = noticeOf(job, { kind: 'hold-ended', id: requestIdOf(name, owner), text });
     return notices.map((notice) => ({ ...notice, hold: { lock: name, owner, until: lockUntil.getTime() } }));
   });
   return [...problems, ...holds];

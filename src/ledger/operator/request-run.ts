@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { InvalidLockUseError } from '../../core';
 import { parsePositiveDuration, type Duration } from '../../core/duration';
 import type { RegisteredJob } from '../job-register';
@@ -6,11 +5,11 @@ import { declaredPolicy, readKnownRegister } from '../known-register';
 import { periodOfKey } from '../periods/period-of-key';
 import { calendarPeriodsOf } from '../policy/job-policy';
 import { describeRun } from '../run';
-import type { RequestStore, StoredRequest } from '../request-store';
+import { requestIdOf, type RequestStore, type StoredRequest } from '../request-store';
 import { limitOf, readRegister, type LedgerContext } from '../store-statements';
 import { checkAct, type OperatorAct } from './decide-act';
 import { checkedScope, checkJob } from './run-name';
-import { stateOfRun, timeText } from './state-of-run';
+import { commandText, stateOfRun, timeText } from './state-of-run';
 
 /** A request to run a job now. */
 export interface RunRequest extends OperatorAct {
@@ -31,7 +30,7 @@ export async function findRequest(
   job: string,
   scope: string,
 ): Promise<StoredRequest | undefined> {
-  return await requestsOf(context).find(idOf(job, scope), limitOf(context));
+  return await requestsOf(context).find(requestIdOf(job, scope), limitOf(context));
 }
 
 /**
@@ -62,7 +61,8 @@ export async function requestRun(
 ): Promise<StoredRequest> {
   const requests = requestsOf(context);
   const checked = await checkRequest(context, job, request);
-  const [id, { actor, reason }] = [idOf(job, checked.scope), request];
+  // So a job and scope have one request at a time.
+  const [id, { actor, reason }] = [requestIdOf(job, checked.scope), request];
   const added = { ...checked, id, kind: 'run', actor, reason, dueInMs: 0 } as const;
   const isNew = await requests.add(added, { ...limitOf(context), replaces: true });
   const stored = await requests.find(id, limitOf(context));
@@ -117,7 +117,7 @@ async function periodKeyOf(
   const [run] = await context.store.find({ ...name, order: 'newest-first', limit: 1 }, limitOf(context));
   if (run === undefined || run.state === 'pending') return name.periodKey;
   const { sentence, remedy } = stateOfRun(run);
-  const fix = remedy && `${remedy.advice}${remedy.command ? ` cronlatch ${remedy.command.join(' ')}` : ''}`;
+  const fix = remedy && `${remedy.advice}${remedy.command ? ` ${commandText(remedy.command)}` : ''}`;
   throw refusal(job, `${describeRun(run)} ${sentence}. ${fix ?? ''}`.trim().replace(/\.$/, ''));
 }
 
@@ -126,13 +126,6 @@ function requestsOf({ store }: LedgerContext): RequestStore {
   throw new InvalidLockUseError(
     'Cannot request a run: the run store of this guard keeps no requests. Use a run store of cronlatch, or add requests to yours.',
   );
-}
-
-/** A job and scope have one request at a time. */
-function idOf(job: string, scope: string): string {
-  return createHash('sha256')
-    .update(JSON.stringify([job, scope]))
-    .digest('base64url');
 }
 
 function refusal(job: string, why: string): InvalidLockUseError {

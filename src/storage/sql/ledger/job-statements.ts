@@ -65,10 +65,26 @@ export function jobStatementsFor(
   found: InspectedTable | undefined,
   { dialect, jobTable }: { readonly dialect: SqlDialect; readonly jobTable: TableDefinition },
 ): JobStatements | undefined {
-  const instant = leastPrecise(instantsIn(jobTable, found, dialect.inspection));
+  const shape = shapeOf(jobTable, found, dialect);
+  return shape && found && new JobStatements(asFound(jobTable, found), dialect, shape);
+}
+
+/** `undefined` without the table. */
+export function shapeOf(
+  table: TableDefinition,
+  found: InspectedTable | undefined,
+  { inspection }: SqlDialect,
+): TableShape | undefined {
+  const instant = leastPrecise(instantsIn(table, found, inspection));
   if (found === undefined || instant === undefined) return undefined;
-  const shape = { now: dialect.inspection.now(instant), overridesClock: found.hasSessionClock ?? false };
-  return new JobStatements(asFound(jobTable, found), dialect, shape);
+  return { now: inspection.now(instant), overridesClock: found.hasSessionClock ?? false };
+}
+
+/** The columns of a row `r`, with instants in microseconds. */
+export function fieldsOf({ columns }: TableDefinition, us: (instant: string) => string): string {
+  return columns
+    .map(({ name, kind }) => `${kind.is === 'instant' ? us(`r.${name}`) : `r.${name}`} AS ${name}`)
+    .join(', ');
 }
 
 function jobTexts(jobTable: TableDefinition, dialect: SqlDialect, shape: TableShape) {
@@ -76,9 +92,6 @@ function jobTexts(jobTable: TableDefinition, dialect: SqlDialect, shape: TableSh
   const { us, at, after, is, elements, onDuplicate, proposed, updateMatched, returningId } =
     dialect.runWords(shape);
   const table = quotePath(jobTable.path, dialect);
-  const fields = jobTable.columns.map(
-    ({ name, kind }) => `${kind.is === 'instant' ? us(`r.${name}`) : `r.${name}`} AS ${name}`,
-  );
   const registered = elements(':jobs', {
     job: 'text',
     declaration: 'text',
@@ -106,7 +119,7 @@ function jobTexts(jobTable: TableDefinition, dialect: SqlDialect, shape: TableSh
     (column) => `${column} = ${proposed(column)}`,
   );
   return {
-    list: `SELECT n.now_us AS now_us, ${fields.join(', ')}
+    list: `SELECT n.now_us AS now_us, ${fieldsOf(jobTable, us)}
       FROM (SELECT ${us(now)} AS now_us) n LEFT JOIN ${table} r ON TRUE`,
     // MySQL assigns from left to right, so a column is assigned after the columns that depend on its old value.
     register: `INSERT INTO ${table} (job_name, declared, schedule, next_scheduled_at, version, registered_by, registered_at)

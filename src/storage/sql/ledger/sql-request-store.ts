@@ -9,9 +9,10 @@ import type {
 import { DuplicateRecord } from '../connections/sql-failure';
 import { microseconds, type Parameters, type SqlResult, type SqlRow } from '../connections/statement';
 import { namedStatements, quotePath, type SqlDialect } from '../dialects/sql-dialect';
-import { asFound, instantsIn, leastPrecise, type InspectedTable } from '../schema/inspected-table';
+import { asFound, type InspectedTable } from '../schema/inspected-table';
 import type { TableDefinition } from '../schema/table-definition';
 import { VerifiedTables, type SqlTablesOptions } from '../schema/verified-tables';
+import { fieldsOf, shapeOf } from './job-statements';
 import { readInstant, readNow, readRequiredInstant, readText } from './run-rows';
 
 type Texts = ReturnType<typeof requestTexts>;
@@ -105,9 +106,8 @@ export class SqlRequestStore implements RequestStore {
 type Named = ReturnType<ReturnType<typeof namedStatements>>;
 
 function statementsFor(table: TableDefinition, found: InspectedTable | undefined, dialect: SqlDialect) {
-  const instant = leastPrecise(instantsIn(table, found, dialect.inspection));
-  if (found === undefined || instant === undefined) return undefined;
-  const shape = { now: dialect.inspection.now(instant), overridesClock: found.hasSessionClock ?? false };
+  const shape = shapeOf(table, found, dialect);
+  if (shape === undefined || found === undefined) return undefined;
   const texts = requestTexts(asFound(table, found), dialect, shape.now);
   const named = namedStatements(dialect, shape);
   return (text: keyof Texts, values: Parameters) => named(texts[text]).bind(values);
@@ -117,10 +117,7 @@ function statementsFor(table: TableDefinition, found: InspectedTable | undefined
 function requestTexts(definition: TableDefinition, dialect: SqlDialect, now: string) {
   const { us, after, is, orNothing, returningId } = dialect.runWords({ now });
   const table = quotePath(definition.path, dialect);
-  const fields = definition.columns.map(
-    ({ name, kind }) => `${kind.is === 'instant' ? us(`r.${name}`) : `r.${name}`} AS ${name}`,
-  );
-  const select = (condition: string): string => `SELECT n.now_us AS now_us, ${fields.join(', ')}
+  const select = (condition: string): string => `SELECT n.now_us AS now_us, ${fieldsOf(definition, us)}
     FROM (SELECT ${us(now)} AS now_us) n LEFT JOIN ${table} r ON ${condition}`;
   return {
     insert: `INSERT INTO ${table} (id, kind, job_name, scope, period_key, state, actor, reason, created_at, due_at, expires_at)

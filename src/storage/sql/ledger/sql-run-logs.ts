@@ -3,10 +3,11 @@ import type { Claim, RunKey, RunProgress } from '../../../ledger/run';
 import type { RunLogEntry, RunLogStore } from '../../../ledger/run-log-store';
 import type { NamedStatement, SqlRow, SqlStatement } from '../connections/statement';
 import { namedStatements, quotePath } from '../dialects/sql-dialect';
-import { asFound, instantsIn, leastPrecise, type InspectedTable } from '../schema/inspected-table';
+import { asFound, type InspectedTable } from '../schema/inspected-table';
 import type { TableDefinition } from '../schema/table-definition';
 import type { RunTables } from '../schema/tables';
 import { VerifiedTables, type SqlTablesOptions } from '../schema/verified-tables';
+import { shapeOf } from './job-statements';
 import { readId, readInteger, readRequiredInstant } from './run-rows';
 import { insertedId } from './run-statements';
 
@@ -89,11 +90,11 @@ export class SqlRunLogs implements RunLogStore {
 
 /** @param found the table of logs, without errors */
 function logStatements(found: InspectedTable | undefined, { dialect, logTable, tables }: SqlRunLogsOptions) {
-  const instant = leastPrecise(instantsIn(logTable, found, dialect.inspection));
-  if (found === undefined || instant === undefined) return undefined;
-  const now = dialect.inspection.now(instant);
-  const named = namedStatements(dialect, { now, overridesClock: found.hasSessionClock ?? false });
-  const { us, is, integer, returningId, listed, deleteListed } = dialect.runWords({ now });
+  const shape = shapeOf(logTable, found, dialect);
+  if (shape === undefined || found === undefined) return undefined;
+  const { now } = shape;
+  const named = namedStatements(dialect, shape);
+  const { us, is, integer, returningId, listed, deleteListed } = dialect.runWords(shape);
   const log = quotePath(asFound(logTable, found).path, dialect);
   const run = quotePath(tables.run.path, dialect);
   const lines = dialect.quote('lines'); // A reserved word of MySQL.

@@ -30,6 +30,15 @@ void suite('the judge of a deploy', () => {
     assert.deepEqual(verdictOn(run(1, 10)).complaints, ['close-day, run 1: its worker ended inside it.']);
   });
 
+  void test('a call that rejects is reported, unless the storage was the cause', () => {
+    const failed = { event: 'failed', job: 'close-day' } as const;
+    const { complaints, skipped } = verdictOn([
+      { ...failed, isStorage: true, text: 'LockStorageError: away' },
+      { ...failed, isStorage: false, text: 'LockLostError: lost' },
+    ]);
+    assert.deepEqual([complaints, skipped], [['close-day: LockLostError: lost'], 2]);
+  });
+
   void test('a token that does not rise is reported', () =>
     assert.deepEqual(verdictOn(run(2, 10, 20), run(1, 30, 40)).complaints, [
       'close-day, run 1: its token is not higher than 2.',

@@ -3,6 +3,8 @@ import { JOBS, type DeployMessage } from './settings';
 /** The combined records of the workers of a deploy. */
 export interface Verdict {
   readonly runs: number;
+  /** Calls that rejected. */
+  readonly skipped: number;
   /** The lock's violations, a sentence each. */
   readonly complaints: readonly string[];
   /**
@@ -28,7 +30,11 @@ export function judge(
   for (const { runs } of all) runs.sort((a, b) => a.enteredAtMs - b.enteredAtMs);
   return {
     runs: all.reduce((sum, { runs }) => sum + runs.length, 0),
-    complaints: all.flatMap(({ job, runs }) => runs.flatMap((run, i) => complaintsOf(job, run, runs[i - 1]))),
+    complaints: [
+      ...all.flatMap(({ job, runs }) => runs.flatMap((run, i) => complaintsOf(job, run, runs[i - 1]))),
+      ...perWorker.flatMap((messages) => messages.flatMap(failureOf)),
+    ],
+    skipped: perWorker.flat().filter(({ event }) => event === 'failed').length,
     longestGapMs: Math.max(...all.map(({ runs }) => longestGapMs(runs, fromMs, untilMs))),
   };
 }
@@ -52,6 +58,11 @@ function complaintsOf(job: string, run: Run, before: Run | undefined): string[] 
   if (run.enteredAtMs < before.leftAtMs) complaints.push(`${name}: it started inside run ${before.token}.`);
   if (run.token <= before.token) complaints.push(`${name}: its token is not higher than ${before.token}.`);
   return complaints;
+}
+
+function failureOf(message: DeployMessage): string[] {
+  if (message.event !== 'failed' || message.isStorage) return [];
+  return [`${message.job}: ${message.text}`];
 }
 
 function longestGapMs(runs: readonly Run[], fromMs: number, untilMs: number): number {

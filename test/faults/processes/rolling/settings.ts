@@ -4,13 +4,13 @@ export const WORKERS = 8;
 export const JOBS = ['close-day', 'send-invoices'] as const;
 /** How often each worker requests each lock. */
 export const TICK_MS = 250;
-/** Shorter than some runs: their lease must be renewed. */
-export const LOCK_AT_MOST_FOR_MS = 2000;
+/** Longer than a busy machine holds up a process, and shorter than some runs: their lease must be renewed. */
+export const LOCK_AT_MOST_FOR_MS = 8000;
 export const SHORTEST_RUN_MS = 50;
 export const LONGEST_RUN_MS = 400;
 /** One run in so many outlasts its first lease. */
-export const ONE_LONG_RUN_IN = 40;
-export const LONG_RUN_MS = 3000;
+export const ONE_LONG_RUN_IN = 60;
+export const LONG_RUN_MS = 9000;
 
 export interface DeployOrders {
   readonly options: DataSourceOptions;
@@ -19,6 +19,8 @@ export interface DeployOrders {
 /** What a worker recorded, in the machine's time. */
 export type DeployMessage =
   | { readonly event: 'ready' }
+  /** A call of the guard that rejected. Only the storage may be the cause: the tick is skipped. */
+  | { readonly event: 'failed'; readonly job: string; readonly isStorage: boolean; readonly text: string }
   | { readonly event: 'enter'; readonly job: string; readonly token: number; readonly atMs: number }
   | {
       readonly event: 'leave';
