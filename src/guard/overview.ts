@@ -7,7 +7,7 @@ import { declaredPolicy, findLateJobs, readKnownRegister, zoneOf } from '../ledg
 import { operatorCommand, stateOfRun, timeText, type KnownRun } from '../ledger/operator/state-of-run';
 import { canBePaused } from '../ledger/job-register';
 import { calendarPeriodsOf } from '../ledger/policy/job-policy';
-import { requestIdOf } from '../ledger/request-store';
+import { requestIdOf } from '../ledger/operator/request-run';
 import { limitOf, type LedgerContext } from '../ledger/store-statements';
 import { allLocks, type GuardLocks } from './guard-locks';
 import { skipsDates } from './jobs/cron-expression';

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { StatementOptions } from '../core';
 
 /** Asks an instance to run a job now, or to send a notice. */
@@ -77,9 +76,4 @@ export interface RequestStore {
   change(id: string, owner: string, change: RequestChange, options: StatementOptions): Promise<boolean>;
   /** Deletes at most 1,000 notices that ended longer ago than this. */
   purge(olderThanMs: number, options: StatementOptions): Promise<void>;
-}
-
-/** The same id for the same values. */
-export function requestIdOf(...of: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(of)).digest('base64url');
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { InvalidLockUseError } from '../../core';
 import { parsePositiveDuration, type Duration } from '../../core/duration';
 import type { RegisteredJob } from '../job-register';
@@ -5,7 +6,7 @@ import { declaredPolicy, readKnownRegister } from '../known-register';
 import { periodOfKey } from '../periods/period-of-key';
 import { calendarPeriodsOf } from '../policy/job-policy';
 import { describeRun } from '../run';
-import { requestIdOf, type RequestStore, type StoredRequest } from '../request-store';
+import type { RequestStore, StoredRequest } from '../request-store';
 import { limitOf, readRegister, type LedgerContext } from '../store-statements';
 import { checkAct, type OperatorAct } from './decide-act';
 import { checkedScope, checkJob } from './run-name';
@@ -126,6 +127,11 @@ function requestsOf({ store }: LedgerContext): RequestStore {
   throw new InvalidLockUseError(
     'Cannot request a run: the run store of this guard keeps no requests. Use a run store of cronlatch, or add requests to yours.',
   );
+}
+
+/** The same id for the same values. */
+export function requestIdOf(...of: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(of)).digest('base64url');
 }
 
 function refusal(job: string, why: string): InvalidLockUseError {
