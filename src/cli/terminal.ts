@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { styleText } from 'node:util';
 import { escapeUnsafe, logLine } from '../guard/log/logger';
+import type { Tone } from '../guard/operations/signs';
 import { quoted, timeText } from '../ledger/operator/state-of-run';
 
 /** Where the command line reads and writes: the process, unless the caller of `main` gives another place. */
@@ -67,7 +68,7 @@ export function shown(value: Value): string {
   return value instanceof Date ? timeText(value) : logLine(String(value));
 }
 
-export type Style = 'red' | 'yellow' | 'green' | 'cyan' | 'bold' | 'dim';
+type Style = Tone | 'bold';
 
 /** A value for people, in a colour if the output has colours. */
 export function styled(style: Style | undefined, value: Value): string {
@@ -80,23 +81,6 @@ function hasColors(): boolean {
   return forced ? !/^(0|false)$/.test(forced) : !none && io.stdout.isTTY && io.stdout.hasColors(io.env);
 }
 
-/** So that no one needs the colours: each state of a run has a symbol of its own. */
-const STATES: readonly (readonly [Style, symbol: string, states: readonly string[]])[] = [
-  ['red', '✗', ['failed', 'late', 'unreadable']],
-  ['red', '!', ['interrupted']],
-  ['red', '○', ['missed']],
-  ['yellow', '‖', ['on hold', 'standby']],
-  ['yellow', '◌', ['kept', 'due', 'pending']],
-  ['cyan', '▶', ['running', 'held']],
-  ['green', '✓', ['ok', 'completed']],
-];
-
-/** The cell of a state: its symbol and its name, with its colour. */
-export function stateCell(state: string): readonly [Style, string] {
-  const [style, symbol] = STATES.find(([, , states]) => states.includes(state)) ?? (['dim', '·'] as const);
-  return [style, `${symbol} ${state}`];
-}
-
 let isUtc = false;
 
 /** Whether instants are shown in UTC instead of in the time zone of their job. */
@@ -107,21 +91,6 @@ export function useUtc(is = false): void {
 /** An instant in the time zone of its job. */
 export function at(instant: Date | undefined, timeZone = 'UTC'): string | undefined {
   return instant && timeText(instant, isUtc ? 'UTC' : timeZone);
-}
-
-const UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-] as const;
-
-/** How far an instant is from now, in the largest unit: `2 h ago` or `in 3 d`. */
-export function relative(instant: Date | undefined, now: Date): string | undefined {
-  if (instant === undefined) return undefined;
-  const ms = instant.getTime() - now.getTime();
-  const [unit, length] = UNITS.find(([, unitMs]) => Math.abs(ms) >= unitMs) ?? ['s', 1000];
-  const text = `${Math.floor(Math.abs(ms) / length)} ${unit}`;
-  return ms > 0 ? `in ${text}` : `${text} ago`;
 }
 
 /** A terminal that does not report its width has 0 columns. */

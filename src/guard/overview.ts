@@ -242,16 +242,19 @@ function lastRunRemark({ name, job, at }: Found): JobRemark[] {
   return [{ kind: 'failed', id, text: `Job '${name}' failed ${at(job.lastFinishedAt)}.` }];
 }
 
+/** Whether a schedule of the job leaves out no date. */
+export function isEachPeriodScheduled({ enabled, schedules }: RegisteredJob['declared']): boolean {
+  const isRegular = schedules.length > 0 && !schedules.some(({ expression }) => skipsDates(expression));
+  return isRegular && enabled !== false;
+}
+
 /** Whole periods since the newest run. A schedule that skips dates, and a calendar, expect no run in some of them. */
 function missedRemark({ name, job, runs, now }: Found): JobRemark[] {
   const policy = job && declaredPolicy(job);
   const periods = policy && calendarPeriodsOf(policy);
   const newest = newestOf(runs);
   if (job === undefined || periods === undefined || newest?.periodEnd === undefined) return [];
-  if (job.declared.enabled === false) return [];
-  const { schedules, hasCalendar } = job.declared;
-  const isRegular = schedules.length > 0 && !schedules.some(({ expression }) => skipsDates(expression));
-  if (hasCalendar || !isRegular) return [];
+  if (job.declared.hasCalendar || !isEachPeriodScheduled(job.declared)) return [];
   const missed = periodsBetween(newest.periodEnd, periodAt(now, periods).start, periods);
   const [first, last] = [missed[0], missed.at(-1)];
   if (first === undefined || last === undefined) return [];

@@ -3,9 +3,10 @@ import type { JobGuard } from '../../guard';
 import { dateOf, dayOf, mondayOf } from '../../ledger/periods/business-date';
 import { UsageError } from '../failure';
 import { addGuardCommand, withGuard } from '../guard-command';
-import { KnownJobs } from '../known-jobs';
+import { stateCell } from '../../guard/operations/signs';
+import { KnownJobs } from '../../guard/operations/known-jobs';
 import type { Options } from '../options';
-import { print, printJson, printTable, shown, stateCell, type Row } from '../terminal';
+import { print, printJson, printTable, shown, type Row } from '../terminal';
 
 const MOST = 90;
 

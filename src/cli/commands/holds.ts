@@ -6,13 +6,11 @@ import { isHoldOwner, readHold } from '../../core/lease/owner';
 import type { JobGuard } from '../../guard';
 import { periodAt } from '../../ledger';
 import { runKeyOf } from '../../ledger/operator/run-name';
-import { calendarPeriodsOf } from '../../ledger/policy/job-policy';
 import { isOverdue, type RunKey } from '../../ledger/run';
-import type { NewRun } from '../../ledger/run-store';
-import { limitOf } from '../../ledger/store-statements';
 import { ConflictError, orConflict, UsageError } from '../failure';
 import { addChangeCommand, agrees, withGuard } from '../guard-command';
-import { KnownJobs } from '../known-jobs';
+import { endHold, findCurrentRuns } from '../../guard/operations/holds';
+import { KnownJobs } from '../../guard/operations/known-jobs';
 import { endOf, type ChangeOptions } from '../options';
 import { print, printJson, printNote, shown } from '../terminal';
 
@@ -34,14 +32,14 @@ export function addHoldCommands(program: Command): void {
     .action(withGuard<HoldOptions>((...call) => hold('pause', ...call)));
   addChangeCommand(program, 'resume <job>', 'end a pause, so that overdue runs start')
     .option('--skip', during)
-    .action(withGuard<EndOptions>((...call) => endHold('resume', ...call)));
+    .action(withGuard<EndOptions>((...call) => unhold('resume', ...call)));
   addChangeCommand(program, 'hold <lock>', 'keep the jobs of a lock from starting, on all instances')
     .addOption(until().makeOptionMandatory())
     .option('--wait', 'wait until a job that is running has ended')
     .action(withGuard<HoldOptions>((...call) => hold('hold', ...call)));
   addChangeCommand(program, 'unhold <lock>', 'end a hold, so that overdue runs start')
     .option('--skip', during)
-    .action(withGuard<EndOptions>((...call) => endHold('unhold', ...call)));
+    .action(withGuard<EndOptions>((...call) => unhold('unhold', ...call)));
 }
 
 const UNTIL = 'the end: an instant such as 2026-11-23T06:00Z, or a duration such as 2h';
@@ -77,7 +75,7 @@ async function hold(verb: 'hold' | 'pause', guard: JobGuard, options: HoldOption
   else print(`held as ${shown(heldBy)}`);
 }
 
-async function endHold(
+async function unhold(
   verb: 'unhold' | 'resume',
   guard: JobGuard,
   options: EndOptions,
@@ -98,36 +96,13 @@ async function endHold(
     ...starting.map(({ job, periodKey }) => `start job ${shown(job)} for ${shown(periodKey)}`),
   ];
   if (!(await agrees(change, options))) return;
-  // While the lock is held, no instance can start these runs.
   for (const run of skipped) if (known) await orConflict(known.ledger.skip(run, { actor, reason }));
-  for (const run of starting) await known?.context.store.insert(run, limitOf(known.context));
-  if (!(await guard.locks.unhold(lock, { actor, reason })))
+  const started = { ...(known && { context: known.context }), starting };
+  if (!(await endHold(guard, lock, { actor, reason }, started)))
     throw notHeldError(lock, await guard.locks.inspect(lock));
   const ofJob = isResume && { job: name, starting: starting.map(runKeyOf) };
   if (json) printJson(verb, { ...ofJob, lock, heldBy, heldUntil, skipped, actor, reason });
   else print(`ended the hold of ${shown(lock)}`);
-}
-
-/**
- * The current periods of jobs whose tick has passed without an answer. With a record, such a run also starts if the
- * instance that got the tick has been restarted. Its start deadline would then count from another time, so jobs with
- * one are left out.
- */
-async function findCurrentRuns(known: KnownJobs, lock: string): Promise<readonly NewRun[]> {
-  const runs: NewRun[] = [];
-  for (const job of known.oncePerJobsOf(lock)) {
-    const { nextScheduledAt: at, declared } = known.get(job) ?? {};
-    const policy = known.knownPolicy(job);
-    const periods = policy && calendarPeriodsOf(policy);
-    if (periods === undefined || at === undefined || at > known.now) continue;
-    if (declared?.hasScopeFunction || policy?.startDeadlineMs !== undefined) continue;
-    const { key: periodKey, start: periodStart, end: periodEnd } = periodAt(at, periods);
-    const run = { job, scope: declared?.scope ?? '', periodKey };
-    const isDue =
-      known.isCurrent(run) && (await known.ledger.explain(job, { ...run, at })).decision === 'run';
-    if (isDue) runs.push({ ...run, periodStart, periodEnd, timeZone: periods.timeZone, state: 'pending' });
-  }
-  return runs;
 }
 
 /**

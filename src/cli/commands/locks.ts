@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
-import type { LockState } from '../../core';
 import { parsePositiveDuration } from '../../core/duration';
-import { instanceOf, isKept, leaseOf, readHold } from '../../core/lease/owner';
+import { instanceOf, leaseOf } from '../../core/lease/owner';
 import type { JobGuard } from '../../guard';
 import { allLocks } from '../../guard/guard-locks';
+import { stateCell, stateOfLock } from '../../guard/operations/signs';
 import { ConflictError } from '../failure';
 import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-command';
-import { KnownJobs } from '../known-jobs';
+import { KnownJobs } from '../../guard/operations/known-jobs';
 import type { ChangeOptions, Options } from '../options';
-import { print, printJson, printTable, shown, stateCell } from '../terminal';
+import { print, printJson, printTable, shown } from '../terminal';
 
 /**
  * `cronlatch locks` lists the locks. `release` ends the lease of a holder that has crashed. `purge` deletes old runs, or
@@ -47,14 +47,6 @@ async function listLocks(
     };
   });
   printTable(rows, { drop: ['token', 'since', 'until'], wrap: 'holder' });
-}
-
-/** With its holder: an operator and the reason, or else a host and a process. */
-export function stateOfLock({ isHeld, lockedBy }: LockState): readonly [state: string, holder?: string] {
-  if (!isHeld) return ['free'];
-  const hold = readHold(lockedBy);
-  if (hold !== undefined) return ['on hold', `${hold.actor}: ${hold.reason}`];
-  return [isKept(lockedBy) ? 'kept' : 'held', instanceOf(lockedBy)];
 }
 
 async function release(

@@ -6,7 +6,7 @@ import type { RunLogEntry } from '../../ledger';
 import { describeRun } from '../../ledger/run';
 import { ConflictError, UsageError } from '../failure';
 import { addGuardCommand, withGuard } from '../guard-command';
-import { KnownJobs } from '../known-jobs';
+import { KnownJobs } from '../../guard/operations/known-jobs';
 import type { Options } from '../options';
 import { at, io, print, printJson, printNote, styled } from '../terminal';
 

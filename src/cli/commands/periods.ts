@@ -4,11 +4,13 @@ import { unreadableRemark } from '../../guard/overview';
 import type { DeclaredJob, RegisteredJob } from '../../ledger';
 import { differencesOf, scheduleText } from '../../ledger/job-register';
 import { backfill as addRuns } from '../../ledger/operator/backfill';
-import { dateOf } from '../../ledger/periods/business-date';
+import { describeValue } from '../../core/options';
+import { checkDayRule, dateOf, dayOf, startOfDayMs } from '../../ledger/periods/business-date';
+import type { JobPolicy } from '../../ledger/policy/job-policy';
 import { EXIT, orConflict, UsageError } from '../failure';
 import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-command';
-import { businessDay, KnownJobs } from '../known-jobs';
-import type { ChangeOptions, Options } from '../options';
+import { KnownJobs } from '../../guard/operations/known-jobs';
+import { instantIn, type ChangeOptions, type Options } from '../options';
 import { zoneOf } from '../../ledger/known-register';
 import { at, io, print, printAdvice, printJson, printTable, printText, shown } from '../terminal';
 
@@ -100,7 +102,7 @@ async function listMissed(
 ): Promise<void> {
   const jobs = await KnownJobs.of(guard);
   const policy = jobs.policy(job);
-  const since = from === undefined ? undefined : jobs.instant(from, '--from', policy);
+  const since = from === undefined ? undefined : instantOf(from, '--from', policy);
   const missed = await jobs.ledger.gaps(job, { scope, from: since });
   if (missed.length > 0) io.exitCode = EXIT.problems;
   if (json) return printJson('missed', { job, scope: scope ?? '', from: since, missed });
@@ -124,7 +126,7 @@ async function explain(
 ): Promise<void> {
   const jobs = await KnownJobs.of(guard);
   const policy = jobs.policy(job);
-  const scheduledAt = tick === undefined ? undefined : jobs.instant(tick, '--at', policy);
+  const scheduledAt = tick === undefined ? undefined : instantOf(tick, '--at', policy);
   const explanation = await jobs.ledger.explain(job, { at: scheduledAt, scope });
   if (json) return printJson('explain', { job, scope: scope ?? '', ...explanation });
   printText(explanation.text);
@@ -136,13 +138,30 @@ async function backfill(
   job = '',
 ): Promise<void> {
   const { scope, force, actor, reason, json } = options;
-  const from = dateOf(businessDay(options.from, '--from'));
-  const to = dateOf(businessDay(options.to, '--to'));
+  const from = dateOf(dayOf(options.from, '--from'));
+  const to = dateOf(dayOf(options.to, '--to'));
   const jobs = await KnownJobs.of(guard);
   const policy = jobs.policy(job);
   const change = `add a run of ${shown(job)} for each business day from ${from} to ${to} that has none`;
   if (!(await agrees([change], options))) return;
-  const { added } = await orConflict(addRuns(jobs.context, policy, { from, to, scope, force }));
+  const { added } = await orConflict(
+    addRuns(jobs.context, policy, { from, to, scope, force }, { actor, reason }),
+  );
   if (json) return printJson('backfill', { job, scope: scope ?? '', added, actor, reason });
   print(added.length === 0 ? 'nothing to add' : `added ${added.map(({ key }) => key).join(', ')}`);
+}
+
+/**
+ * An instant, or the start of a business date of the job.
+ *
+ * @throws UsageError if the text is neither
+ */
+function instantOf(text: string, option: string, { period }: JobPolicy): Date {
+  const instant = /^\d+-\d+-\d+$/.test(text)
+    ? new Date(startOfDayMs(dayOf(text, option), checkDayRule(period)))
+    : instantIn(text);
+  if (instant !== undefined) return instant;
+  throw new UsageError(
+    `${option} is ${describeValue(text)}: write a date, as in 2026-11-20, or an instant with its offset, as in 2026-11-20T03:00:00Z.`,
+  );
 }

@@ -8,7 +8,7 @@ import type { StoredRequest } from '../../ledger';
 import { checkRequest } from '../../ledger/operator/request-run';
 import { EXIT, EXIT_AFTER, orConflict } from '../failure';
 import { addChangeCommand, agrees, withGuard } from '../guard-command';
-import { KnownJobs } from '../known-jobs';
+import { KnownJobs } from '../../guard/operations/known-jobs';
 import type { ChangeOptions } from '../options';
 import { io, printJson, printText, shown } from '../terminal';
 

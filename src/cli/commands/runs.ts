@@ -12,10 +12,11 @@ import { briefly, stateOfRun } from '../../ledger/operator/state-of-run';
 import { describeRun } from '../../ledger/run';
 import { ConflictError, orConflict, UsageError } from '../failure';
 import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-command';
-import { KnownJobs } from '../known-jobs';
+import { stateCell } from '../../guard/operations/signs';
+import { KnownJobs } from '../../guard/operations/known-jobs';
 import { resultOf } from './run-now';
 import { instantOf, type ChangeOptions, type Options } from '../options';
-import { at, print, printJson, printTable, printText, shown, stateCell, type Row } from '../terminal';
+import { at, print, printJson, printTable, printText, shown, type Row } from '../terminal';
 
 type Outcome = 'completed' | 'failed' | 'pending';
 

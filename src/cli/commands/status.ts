@@ -9,20 +9,8 @@ import { commandText } from '../../ledger/operator/state-of-run';
 import { EXIT, linesOf, UsageError } from '../failure';
 import { addGuardCommand, withGuard } from '../guard-command';
 import type { Options } from '../options';
-import {
-  at,
-  io,
-  print,
-  printAdvice,
-  printed,
-  printJson,
-  printTable,
-  printText,
-  relative,
-  stateCell,
-  type Row,
-} from '../terminal';
-import { stateOfLock } from './locks';
+import { at, io, print, printAdvice, printed, printJson, printTable, printText, type Row } from '../terminal';
+import { answerOf, progressOf, relative, stateCell, stateOfLock } from '../../guard/operations/signs';
 
 interface StatusOptions extends Options {
   readonly check?: boolean;
@@ -112,15 +100,8 @@ function printChecked(problems: readonly JobRemark[], notes: readonly JobRemark[
 function headOf(guard: JobGuard, { now, jobs }: Overview): string {
   const { address, name } = databaseOfGuard(guard)?.database ?? {};
   const place = address && [address, ...(name === undefined ? [] : [`database ${name}`])].join(', ');
-  const counts = new Map<string, number>(['ok', 'running'].map((state) => [state, 0] as const));
-  for (const { state } of jobs) counts.set(state, (counts.get(state) ?? 0) + 1);
-  const parts = [...counts].flatMap(([state, count]) => (count === 0 ? [] : `${count} ${state}`));
-  const answer =
-    jobs.length === 0
-      ? 'there are no jobs yet'
-      : `${jobs.length} ${jobs.length === 1 ? 'job' : 'jobs'}: ${parts.join(', ')}`;
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-  return [...(place === undefined ? [] : [place]), at(now, timeZone), answer].join(' · ');
+  return [...(place === undefined ? [] : [place]), at(now, timeZone), answerOf(jobs)].join(' · ');
 }
 
 function rowOf({ job, state, lastRun, lock, running, nextScheduledAt }: JobOverview, now: Date): Row {
@@ -134,13 +115,6 @@ function rowOf({ job, state, lastRun, lock, running, nextScheduledAt }: JobOverv
     holder: lock ? holderOf(lock, now) : instances || undefined,
     'next tick': relative(nextScheduledAt, now),
   };
-}
-
-/** Of the first run that has reported it. */
-function progressOf(running: JobOverview['running']): string {
-  const { done, total } = running.find((run) => run.done !== undefined) ?? {};
-  if (done === undefined) return '';
-  return total ? ` ${Math.floor((100 * done) / total)} %` : ` ${done.toLocaleString('en')}`;
 }
 
 function rowOfLock(lock: LockState, now: Date): Row {

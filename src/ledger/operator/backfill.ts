@@ -5,8 +5,10 @@ import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
 import { periodAt, periodsBetween, type CalendarPeriod } from '../periods/period';
 import { periodsWithoutRun } from '../policy/catch-up';
 import { checkInstant } from '../run';
+import type { NewRunEvent } from '../run-store';
 import { limitOf, type LedgerContext } from '../store-statements';
 import { findSkippedKeys } from '../tick/ledger-snapshot';
+import type { OperatorAct } from './decide-act';
 import { checkedScope } from './run-name';
 
 export interface BackfillRange {
@@ -27,6 +29,7 @@ export interface BackfillResult {
 /**
  * Adds pending runs for the business days of the range that have no run, before the current period.
  *
+ * @param act for the history of the runs
  * @throws InvalidLockUseError for a job with a key function, and for a range that begins before the job's first
  *   record
  * @throws CalendarError if the job's calendar fails; the runs added before then stay
@@ -35,6 +38,7 @@ export async function backfill(
   context: LedgerContext,
   policy: JobPolicy,
   { from, to, scope = '', force = false }: BackfillRange,
+  act?: OperatorAct,
 ): Promise<BackfillResult> {
   checkedScope(scope);
   const periods = calendarPeriodsOf(policy);
@@ -56,6 +60,7 @@ export async function backfill(
   const wanted = periodsBetween(start, end < current ? end : current, periods).filter(
     (period) => period.start >= start && !recorded.has(period.key),
   );
+  const event = act && requestEventOf(act);
   const added: CalendarPeriod[] = [];
   for (const period of wanted) {
     const answer = await askCalendar(policy.calendar, period.businessDate, context);
@@ -64,7 +69,7 @@ export async function backfill(
       throw new CalendarError(`The backfill of job '${job}' stopped: ${answer.failed}.`, answer);
     const { key: periodKey, start: periodStart, end: periodEnd } = period;
     const { timeZone } = periods;
-    const run = { job, scope, periodKey, periodStart, periodEnd, timeZone, state: 'pending' } as const;
+    const run = { job, scope, periodKey, periodStart, periodEnd, timeZone, state: 'pending', event } as const;
     if (await context.store.insert(run, limitOf(context))) added.push(period);
   }
   return { added };
@@ -103,4 +108,9 @@ function refuseUnknown(job: string, first: Date | undefined): never {
   throw new InvalidLockUseError(
     `Job '${job}' cannot be backfilled so far back: ${why}. Earlier periods may have been run and purged, or may predate the job. Pass force: true to run them anyway.`,
   );
+}
+
+/** Of a run that an operator adds. */
+function requestEventOf({ actor, reason }: OperatorAct): NewRunEvent {
+  return { generation: 0, attempt: 0, kind: 'requested', fencingToken: undefined, actor, detail: reason };
 }

@@ -1,23 +1,20 @@
-import { InvalidLockUseError } from '../core';
-import type { JobGuard } from '../guard';
-import { integrationOf } from '../guard/integration';
-import type { JobRegistry } from '../guard/jobs/job-registry';
-import { unreadableText } from '../guard/overview';
-import { describeValue, isNear } from '../core/options';
-import { periodAt, RunLedger, type Run } from '../ledger';
-import { canBePaused, type JobRegister, type RegisteredJob } from '../ledger/job-register';
-import { declaredPolicy, readKnownRegister } from '../ledger/known-register';
-import { checkDayRule, dayOf, startOfDayMs } from '../ledger/periods/business-date';
-import { periodOfKey } from '../ledger/periods/period-of-key';
-import type { RunKey } from '../ledger/run';
-import { calendarPeriodsOf, type JobPolicy } from '../ledger/policy/job-policy';
-import type { LedgerContext } from '../ledger/store-statements';
-import { UsageError } from './failure';
-import { instantIn } from './options';
+import { InvalidLockUseError } from '../../core';
+import { isNear } from '../../core/options';
+import { periodAt, RunLedger, type Run } from '../../ledger';
+import { canBePaused, type JobRegister, type RegisteredJob } from '../../ledger/job-register';
+import { declaredPolicy, readKnownRegister } from '../../ledger/known-register';
+import { periodOfKey } from '../../ledger/periods/period-of-key';
+import { calendarPeriodsOf, type JobPolicy } from '../../ledger/policy/job-policy';
+import type { RunKey } from '../../ledger/run';
+import type { LedgerContext } from '../../ledger/store-statements';
+import { integrationOf } from '../integration';
+import type { JobGuard } from '../job-guard';
+import type { JobRegistry } from '../jobs/job-registry';
+import { unreadableText } from '../overview';
 
 /**
- * The jobs of a command: those of the application's guard, and those of the register. The register keeps what instances
- * declare, but no code: a calendar and a key function are known only with `--app`.
+ * The jobs that an operator sees: those of a guard, and those of the register. The register keeps what instances declare,
+ * but no code: a calendar and a key function are known only to the guard of the application.
  */
 export class KnownJobs {
   /** Also knows the periods of registered jobs. */
@@ -40,7 +37,7 @@ export class KnownJobs {
    * @throws InvalidLockConfigurationError if the guard has no run store
    */
   static async of(guard: JobGuard): Promise<KnownJobs> {
-    const { context, registry } = integrationOf(guard).requireOncePerRunner('cronlatch needs');
+    const { context, registry } = integrationOf(guard).requireOncePerRunner('This needs');
     return new KnownJobs(context, await readKnownRegister(context), registry);
   }
 
@@ -67,7 +64,7 @@ export class KnownJobs {
   /**
    * The one lock of a job.
    *
-   * @throws UsageError for a job that is not registered, and for one that has no such lock
+   * @throws InvalidLockUseError for a job that is not registered, and for one that has no such lock
    */
   lockOf(job: string): string {
     const declared = this.get(job)?.declared;
@@ -77,7 +74,7 @@ export class KnownJobs {
     const why = declared.hasNameFunction
       ? 'its lock names depend on its arguments. Use its option enabled instead'
       : 'a distributed task has no lock. Put its instances on standby instead';
-    throw new UsageError(`Job '${job}' cannot be paused: ${why}.`);
+    throw new InvalidLockUseError(`Job '${job}' cannot be paused: ${why}.`);
   }
 
   get(job: string): RegisteredJob | undefined {
@@ -100,7 +97,7 @@ export class KnownJobs {
   /**
    * A name with a mistake must not look like a job that has never run.
    *
-   * @throws UsageError for a job that is not registered and has no runs
+   * @throws InvalidLockUseError for a job that is not registered and has no runs
    */
   async check(job: string): Promise<void> {
     if (this.#registered.has(job) || this.registry.get(job) !== undefined) return;
@@ -118,7 +115,7 @@ export class KnownJobs {
   /**
    * The options of a job whose periods can be computed here.
    *
-   * @throws UsageError for an unknown job, and for a job of which only code knows the dates
+   * @throws InvalidLockUseError for an unknown job, and for a job of which only code knows the dates
    */
   policy(job: string): JobPolicy {
     const policy = this.knownPolicy(job);
@@ -127,25 +124,10 @@ export class KnownJobs {
     if (registered === undefined) throw this.#unknown(job, 'registered job');
     const { kind, hasCalendar } = registered.declared;
     if (kind === 'lock' || kind === 'tick')
-      throw new UsageError(`Job '${job}' does not run once per period, so it has no periods.`);
+      throw new InvalidLockUseError(`Job '${job}' does not run once per period, so it has no periods.`);
     const code = hasCalendar ? 'calendar' : 'key function';
-    throw new UsageError(
+    throw new InvalidLockUseError(
       `Job '${job}' has a ${code}, which is code: pass --app FILE with a file that exports its guard.`,
-    );
-  }
-
-  /**
-   * An instant, or the start of a business date of the job.
-   *
-   * @throws UsageError if the text is neither
-   */
-  instant(text: string, option: string, policy: JobPolicy): Date {
-    if (/^\d+-\d+-\d+$/.test(text))
-      return new Date(startOfDayMs(businessDay(text, option), checkDayRule(policy.period)));
-    const instant = instantIn(text);
-    if (instant !== undefined) return instant;
-    throw new UsageError(
-      `${option} is ${describeValue(text)}: write a date, as in 2026-11-20, or an instant with its offset, as in 2026-11-20T03:00:00Z.`,
     );
   }
 
@@ -153,13 +135,13 @@ export class KnownJobs {
    * A run of the job: its newest one by default, and that of the current period and the one before for `today` and
    * `yesterday`. The scope is that of the job by default.
    *
-   * @throws UsageError if a job whose periods are known has none with this key, or a job has no run
+   * @throws InvalidLockUseError if a job whose periods are known has none with this key, or a job has no run
    */
   async runName(job: string, period: string | undefined, scope: string | undefined): Promise<RunKey> {
     if (period !== undefined)
       return { job, scope: scope ?? this.#scopeOf(job) ?? '', periodKey: this.#keyOf(job, period) };
     const run = await this.newestRun(job, scope);
-    if (run === undefined) throw new UsageError(`Job '${job}' has no runs, so name the period.`);
+    if (run === undefined) throw new InvalidLockUseError(`Job '${job}' has no runs, so name the period.`);
     return { job, scope: run.scope, periodKey: run.periodKey };
   }
 
@@ -171,11 +153,7 @@ export class KnownJobs {
     const current = periodAt(this.now, dates);
     if (period === 'today') return current.key;
     if (period === 'yesterday') return periodAt(new Date(current.start.getTime() - 1), dates).key;
-    try {
-      return periodOfKey(period, periods).key;
-    } catch (error) {
-      throw error instanceof InvalidLockUseError ? new UsageError(error.message) : error;
-    }
+    return periodOfKey(period, periods).key;
   }
 
   /** `undefined` if a function chooses it. */
@@ -189,25 +167,16 @@ export class KnownJobs {
     return this.registry.get(job)?.policy ?? (registered && declaredPolicy(registered));
   }
 
-  #unknown(job: string, what = 'job'): UsageError {
+  #unknown(job: string, what = 'job'): InvalidLockUseError {
     const row = this.register?.unreadable?.find((each) => each.job === job);
-    if (row !== undefined) return new UsageError(unreadableText(row));
+    if (row !== undefined) return new InvalidLockUseError(unreadableText(row));
     const near = [...this.#registered.keys()].find((name) => isNear(job.toLowerCase(), name.toLowerCase()));
     if (this.register === undefined)
-      return new UsageError(
+      return new InvalidLockUseError(
         `Job '${job}' is unknown: this database has no register of jobs. Create it with cronlatch init, or pass --app FILE.`,
       );
     const remedy =
       near === undefined ? 'cronlatch jobs lists the registered jobs.' : `Did you mean '${near}'?`;
-    return new UsageError(`There is no ${what} '${job}'. ${remedy}`);
-  }
-}
-
-/** @throws UsageError */
-export function businessDay(text: string, option: string): number {
-  try {
-    return dayOf(text, option);
-  } catch (error) {
-    throw new UsageError((error as Error).message);
+    return new InvalidLockUseError(`There is no ${what} '${job}'. ${remedy}`);
   }
 }

@@ -1,0 +1,46 @@
+import { periodAt } from '../../ledger';
+import { calendarPeriodsOf } from '../../ledger/policy/job-policy';
+import type { NewRun } from '../../ledger/run-store';
+import { limitOf } from '../../ledger/store-statements';
+import type { ForcedRelease } from '../guard-locks';
+import type { JobGuard } from '../job-guard';
+import type { KnownJobs } from './known-jobs';
+
+/**
+ * The current periods of jobs whose tick has passed without an answer. With a record, such a run also starts if the
+ * instance that got the tick has been restarted. Its start deadline would then count from another time, so jobs with
+ * one are left out.
+ */
+export async function findCurrentRuns(known: KnownJobs, lock: string): Promise<readonly NewRun[]> {
+  const runs: NewRun[] = [];
+  for (const job of known.oncePerJobsOf(lock)) {
+    const { nextScheduledAt: at, declared } = known.get(job) ?? {};
+    const policy = known.knownPolicy(job);
+    const periods = policy && calendarPeriodsOf(policy);
+    if (periods === undefined || at === undefined || at > known.now) continue;
+    if (declared?.hasScopeFunction || policy?.startDeadlineMs !== undefined) continue;
+    const { key: periodKey, start: periodStart, end: periodEnd } = periodAt(at, periods);
+    const run = { job, scope: declared?.scope ?? '', periodKey };
+    const isDue =
+      known.isCurrent(run) && (await known.ledger.explain(job, { ...run, at })).decision === 'run';
+    if (isDue) runs.push({ ...run, periodStart, periodEnd, timeZone: periods.timeZone, state: 'pending' });
+  }
+  return runs;
+}
+
+/**
+ * Ends the hold of a lock.
+ *
+ * @param starting as `findCurrentRuns` returns them
+ * @returns `false` if no operator holds the lock
+ */
+export async function endHold(
+  { locks }: JobGuard,
+  lock: string,
+  act: ForcedRelease,
+  { context, starting }: { readonly context?: KnownJobs['context']; readonly starting: readonly NewRun[] },
+): Promise<boolean> {
+  // While the lock is held, no instance can start these runs.
+  for (const run of starting) await context?.store.insert(run, limitOf(context));
+  return await locks.unhold(lock, act);
+}

@@ -1,0 +1,62 @@
+/** How the command line and the dashboard show states and times. */
+import type { LockState } from '../../core';
+import { instanceOf, isKept, readHold } from '../../core/lease/owner';
+import type { JobOverview } from '../overview';
+
+export type Tone = 'red' | 'yellow' | 'green' | 'cyan' | 'dim';
+
+/** So that no one needs the colours: each state of a run has a symbol of its own. */
+const STATES: readonly (readonly [Tone, symbol: string, states: readonly string[]])[] = [
+  ['red', '✗', ['failed', 'late', 'unreadable']],
+  ['red', '!', ['interrupted']],
+  ['red', '○', ['missed']],
+  ['yellow', '‖', ['on hold', 'standby']],
+  ['yellow', '◌', ['kept', 'due', 'pending']],
+  ['cyan', '▶', ['running', 'held']],
+  ['green', '✓', ['ok', 'completed']],
+];
+
+/** The cell of a state: its symbol and its name, with its colour. */
+export function stateCell(state: string): readonly [Tone, string] {
+  const [style, symbol] = STATES.find(([, , states]) => states.includes(state)) ?? (['dim', '·'] as const);
+  return [style, `${symbol} ${state}`];
+}
+
+/** With its holder: an operator and the reason, or else a host and a process. */
+export function stateOfLock({ isHeld, lockedBy }: LockState): readonly [state: string, holder?: string] {
+  if (!isHeld) return ['free'];
+  const hold = readHold(lockedBy);
+  if (hold !== undefined) return ['on hold', `${hold.actor}: ${hold.reason}`];
+  return [isKept(lockedBy) ? 'kept' : 'held', instanceOf(lockedBy)];
+}
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+] as const;
+
+/** How far an instant is from now, in the largest unit: `2 h ago` or `in 3 d`. */
+export function relative(instant: Date | undefined, now: Date): string | undefined {
+  if (instant === undefined) return undefined;
+  const ms = instant.getTime() - now.getTime();
+  const [unit, length] = UNITS.find(([, unitMs]) => Math.abs(ms) >= unitMs) ?? ['s', 1000];
+  const text = `${Math.floor(Math.abs(ms) / length)} ${unit}`;
+  return ms > 0 ? `in ${text}` : `${text} ago`;
+}
+
+/** How many jobs there are, and how many of each state. */
+export function answerOf(jobs: readonly JobOverview[]): string {
+  if (jobs.length === 0) return 'there are no jobs yet';
+  const counts = new Map<string, number>(['ok', 'running'].map((state) => [state, 0] as const));
+  for (const { state } of jobs) counts.set(state, (counts.get(state) ?? 0) + 1);
+  const parts = [...counts].flatMap(([state, count]) => (count === 0 ? [] : `${count} ${state}`));
+  return `${jobs.length} ${jobs.length === 1 ? 'job' : 'jobs'}: ${parts.join(', ')}`;
+}
+
+/** Of the first run that has reported it. */
+export function progressOf(running: JobOverview['running']): string {
+  const { done, total } = running.find((run) => run.done !== undefined) ?? {};
+  if (done === undefined) return '';
+  return total ? ` ${Math.floor((100 * done) / total)} %` : ` ${done.toLocaleString('en')}`;
+}

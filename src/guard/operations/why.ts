@@ -1,0 +1,157 @@
+import { InvalidLockConfigurationError, SchemaMismatchError, type LockState } from '../../core';
+import { instanceOf, isKept, leaseOf, readHold } from '../../core/lease/owner';
+import type { RegisteredJob, Run } from '../../ledger';
+import { zoneOf } from '../../ledger/known-register';
+import { operatorCommand, stateOfRun, timeText, type When } from '../../ledger/operator/state-of-run';
+import type { JobGuard } from '../job-guard';
+import { describeDuration } from '../log/logger';
+import { endOfHold, type JobRemark } from '../overview';
+import { KnownJobs } from './known-jobs';
+import { relative } from './signs';
+
+/** Something that keeps a job from running, and the command that ends it, for an operator who has checked that it may. */
+type Obstacle = Omit<JobRemark, 'kind'> & { readonly reason: string };
+
+/** What keeps a job from running now, also a job that has only a lock. */
+export interface Why {
+  readonly obstacles: readonly Obstacle[];
+  /** Of a job that does what it should: a sentence. */
+  readonly running: string | undefined;
+  /** The last run of a past period, if it has not completed. It keeps no tick from running. */
+  readonly past: Obstacle | undefined;
+  /** A sentence about its next tick, if that is known. */
+  readonly tick: string | undefined;
+  readonly lock: LockState | undefined;
+  readonly newestRun: Run | undefined;
+  readonly nextScheduledAt: Date | undefined;
+  /** The table of runs is missing, or cannot be read. */
+  readonly runsUnknown: Error | undefined;
+}
+
+/**
+ * @param options.at puts an instant into words. Default: the time in its time zone
+ * @throws InvalidLockUseError for a job that is not registered, has no runs and no lock
+ */
+export async function readWhy(
+  guard: JobGuard,
+  job: string,
+  { scope, at = timeText }: { readonly scope?: string | undefined; readonly at?: typeof timeText } = {},
+): Promise<Why> {
+  const jobs = await KnownJobs.of(guard).catch(noneIfNoRunStore);
+  const registered = jobs?.get(job);
+  const lock = await guard.locks.inspect(registered?.declared.lock ?? job);
+  if (lock === undefined) await jobs?.check(job);
+  const [run, runsUnknown] = registered?.declared.kind === 'lock' ? [] : await newestRun(jobs, job, scope);
+  // A run that has ended stops no tick of another period.
+  const isEnded =
+    run?.nextAttemptAt === undefined && run?.state !== 'running' && run?.state !== 'interrupted';
+  const isPast = run !== undefined && isEnded && jobs?.isCurrent(run) === false;
+  const now = jobs?.now ?? new Date();
+  const when: When = (instant) => `at ${at(instant, zoneOf(registered?.declared))}`;
+  const ofRun = run && runObstacle(run, lock, when);
+  const nextScheduledAt = registered?.nextScheduledAt;
+  return {
+    obstacles: [...lockObstacles(lock, registered, now, when), ...(ofRun && !isPast ? [ofRun] : [])],
+    running: lock && isRunning(lock, registered, now) ? runningText(lock, registered, run, now) : undefined,
+    past: isPast && run.state !== 'completed' ? ofRun : undefined,
+    tick: nextScheduledAt && tickText(nextScheduledAt, now, when),
+    lock,
+    newestRun: run,
+    nextScheduledAt,
+    runsUnknown,
+  };
+}
+
+/** Without a run store, all jobs have only locks. */
+function noneIfNoRunStore(error: unknown): undefined {
+  if (!(error instanceof InvalidLockConfigurationError)) throw error;
+}
+
+/** The lock is shown even if the table of runs is missing. */
+async function newestRun(
+  jobs: KnownJobs | undefined,
+  job: string,
+  scope: string | undefined,
+): Promise<readonly [run?: Run | undefined, problem?: Error]> {
+  try {
+    return [await jobs?.newestRun(job, scope)];
+  } catch (error) {
+    if (!(error instanceof SchemaMismatchError)) throw error;
+    return [undefined, error];
+  }
+}
+
+function lockObstacles(
+  lock: LockState | undefined,
+  registered: RegisteredJob | undefined,
+  now: Date,
+  when: When,
+): Obstacle[] {
+  if (!lock?.isHeld) return [];
+  const { name, lockedBy, lockedAt, lockUntil } = lock;
+  const hold = readHold(lockedBy);
+  if (hold !== undefined) {
+    const text = `${hold.actor} holds lock '${name}': ${hold.reason}. No instance runs the job. The hold began ${when(hold.since)}, and ends ${when(lockUntil)}. To end it now:`;
+    return [{ reason: 'held', text, command: endOfHold(name, registered) }];
+  }
+  if (isKept(lockedBy)) {
+    const text = `lockAtLeastFor keeps lock '${name}'. It ends ${when(lockUntil)}. The run on ${instanceOf(lockedBy)} has ended.`;
+    return [{ reason: 'kept', text }];
+  }
+  const granted = lockedAt === undefined ? '' : ` was granted ${when(lockedAt)}, and`;
+  const held = `Lock '${name}' is held by ${instanceOf(lockedBy)}. Its lease${granted} ends ${when(lockUntil)} at the latest.`;
+  if (isRunning(lock, registered, now)) {
+    const text = `${held} Its holder renews it, so it is running: wait for its end. If it crashes, it renews no more, and this command shows how to release the lock.`;
+    return [{ reason: 'locked', text }];
+  }
+  const text = `${held} It becomes free when the holder ends. If the holder has crashed, release it:`;
+  const command = operatorCommand('release', [name], ['--owner', lockedBy]);
+  return [{ reason: 'locked', text, command }];
+}
+
+/** A holder renews at the latest when half of its lease has passed. The share of it that is left shows one that does not. */
+const LEFT_AFTER_RENEWAL = 0.4;
+
+/** Whether the holder took or renewed its lease not long ago, and will renew it again. */
+export function isRunning(
+  { isHeld, lockedBy, lockUntil }: LockState,
+  registered: RegisteredJob | undefined,
+  now: Date,
+): boolean {
+  if (!isHeld || isKept(lockedBy) || readHold(lockedBy) !== undefined) return false;
+  // Without a declaration, the length of the lease is unknown.
+  if (registered === undefined) return leaseOf(lockedBy) !== lockedBy;
+  const { keepAlive, lockAtMostForMs } = registered.declared;
+  const leftMs = lockUntil.getTime() - now.getTime();
+  return keepAlive && leftMs >= lockAtMostForMs * LEFT_AFTER_RENEWAL;
+}
+
+/** The answer for a job that does what it should. */
+function runningText(
+  { lockedBy, lockedAt, lockUntil }: LockState,
+  registered: RegisteredJob | undefined,
+  run: Run | undefined,
+  now: Date,
+): string {
+  const [attempt, startedAt = lockedAt] =
+    run?.state === 'running' ? [`attempt ${run.attempt} `, run.startedAt] : [''];
+  const since = startedAt && `for ${describeDuration(Math.max(0, now.getTime() - startedAt.getTime()))} `;
+  const leaseMs = registered?.declared.lockAtMostForMs;
+  const renewedAt = leaseMs === undefined ? undefined : new Date(lockUntil.getTime() - leaseMs);
+  const isRenewed = renewedAt && lockedAt && renewedAt.getTime() - lockedAt.getTime() >= 1000;
+  const renewed = isRenewed ? `, lease renewed ${relative(renewedAt, now)}` : '';
+  return `Running normally: ${attempt}${since ?? ''}on ${instanceOf(lockedBy)}${renewed}.`;
+}
+
+function runObstacle(run: Run, lock: LockState | undefined, when: When): Obstacle {
+  const state = stateOfRun(run, { isLocked: lock?.isHeld === true, when });
+  const advice = state.remedy === undefined ? '' : ` ${state.remedy.advice}`;
+  const text = `The run for ${run.periodKey} ${state.sentence}.${advice}`;
+  return { reason: run.state, text, command: state.remedy?.command };
+}
+
+function tickText(next: Date, now: Date, when: When): string {
+  return next > now
+    ? `Its next tick is ${when(next)}.`
+    : `Its tick ${when(next)} has not been answered: check that an instance with this job is running.`;
+}
