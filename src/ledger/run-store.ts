@@ -86,6 +86,15 @@ export interface RunQuery {
   readonly limit: number;
 }
 
+export interface SummaryQuery {
+  /** The runs of these jobs, at most 10,000. */
+  readonly jobs: readonly string[];
+  /** The start of the period: from `from` on, before `to`. Runs of custom keys have none, and are left out. */
+  readonly from: Date;
+  readonly to: Date;
+  readonly limit: number;
+}
+
 /** A job and scope with a run that is due, or running according to its row. */
 export type OverdueScope = Pick<RunKey, 'job' | 'scope'>;
 
@@ -135,6 +144,8 @@ export interface RunStore {
    * first 500 characters of its error. Optional.
    */
   latest?(options: StatementOptions): Promise<readonly LatestRun[]>;
+  /** One plain read, for an overview: runs without their results and errors, the newest period first. Optional. */
+  summaries?(query: SummaryQuery, options: StatementOptions): Promise<readonly RunSummary[]>;
   /** The oldest first. */
   events(key: RunKey, options: StatementOptions): Promise<readonly RunEvent[]>;
   /**

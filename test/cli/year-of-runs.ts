@@ -32,8 +32,11 @@ export async function register(guard: JobGuard, ...jobs: readonly JobRegistratio
   await store.registerJobs?.(jobs, { timeoutMs });
 }
 
-/** The tables as 100 jobs leave them after a year: each has completed on every day, today included. */
-export async function fillYear(bench: DriverBench, { jobs = 100, days = 365 } = {}): Promise<void> {
+/** The runs that 100 jobs leave after a year: each has completed on every day, today included. */
+export async function fillRuns(
+  bench: Pick<DriverBench, 'driver' | 'query'>,
+  { jobs = 100, days = 365 } = {},
+): Promise<void> {
   const today = Math.floor(Date.now() / DAY_MS);
   for (let job = 0; job < jobs; job += 1) {
     const rows = Array.from({ length: days }, (_, back) => {
@@ -47,13 +50,18 @@ export async function fillYear(bench: DriverBench, { jobs = 100, days = 365 } = 
   }
   if (bench.driver !== 'mysql2') await bench.query('ANALYZE cronlatch_run');
   else await bench.query('ANALYZE TABLE cronlatch_run');
+}
+
+/** The tables as these jobs leave them: their runs, and their registration. */
+export async function fillYear(bench: DriverBench, { jobs = 100, days = 365 } = {}): Promise<void> {
+  await fillRuns(bench, { jobs, days });
   const guard = await bench.createJobGuard(bench.url, { pollInterval: false, logger: false });
   await register(guard, ...Array.from({ length: jobs }, (_, job) => dailyJob(`job-${job}`)));
   await guard.close();
 }
 
 /** SQLite has no type for instants: the tables keep microseconds. */
-function instantOn({ driver }: DriverBench, ms: number): string {
+function instantOn({ driver }: Pick<DriverBench, 'driver'>, ms: number): string {
   if (driver === 'better-sqlite3') return String(ms * 1000);
   const text = new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
   return driver === 'pg' ? `'${text}+00'` : `'${text}'`;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { RunKey } from '../../ledger/run';
 import type { RunState } from '../../ledger/run-state';
+import type { SummaryQuery } from '../../ledger/run-store';
 import { cases } from './fixture';
 import { oneOfEach } from './one-of-each';
 import { JOB, MINUTE_MS, PENDING, SKIPPED, dayFrom, keyOf, pending, running, skipped } from './runs';
@@ -139,6 +140,39 @@ export const latest = cases((test) => [
 async function latestAre({ raw }: TestedStore, expected: readonly string[]): Promise<void> {
   const runs = await raw.latest?.(LIMIT);
   assert.deepEqual(runs === undefined ? expected : textsOf(runs), expected);
+}
+
+/** An overview of a period. A store without `summaries` has none. */
+export const summaries = cases((test) => [
+  test('summaries are the runs of the given jobs in a period, the newest period first (L7)', async (c) => {
+    await days(c.store);
+    const noon = (job: string) => skipped(`noon of ${job}`, { job, ...dayFrom('2026-11-02T12:00:00Z') });
+    await c.store.inserted(noon('another'), noon('not given'), noon(JOB.toUpperCase()), pending('custom'));
+    const jobs = [JOB, 'another', 'unknown'];
+    await summariesAre(c.other, { jobs }, ['day-3', 'noon of another', 'day-2']);
+    await summariesAre(c.other, { jobs, limit: 2 }, ['day-3', 'noon of another']);
+    await summariesAre(c.other, { jobs: [JOB] }, ['day-3', 'day-2']);
+    await summariesAre(c.other, { jobs: [] }, []);
+  }),
+
+  test('a summary has neither a result nor an error (L7)', async (c) => {
+    await c.store.insertedAs({ ...running(), ...dayOf(2) }, { result: '{"total":1}', error: 'Error: no' });
+    const { result, error, ...summary } = await c.store.run();
+    assert.deepEqual([result, error], ['{"total":1}', 'Error: no']);
+    const query = { ...SECOND_AND_THIRD, jobs: [JOB], limit: 1 };
+    assert.deepEqual((await c.store.raw.summaries?.(query, LIMIT)) ?? [summary], [summary]);
+  }),
+]);
+
+const SECOND_AND_THIRD = { from: dayOf(2).periodStart, to: dayOf(4).periodStart };
+
+async function summariesAre(
+  { raw }: TestedStore,
+  query: Pick<SummaryQuery, 'jobs'> & Partial<SummaryQuery>,
+  expected: readonly string[],
+): Promise<void> {
+  const runs = await raw.summaries?.({ ...SECOND_AND_THIRD, limit: 1000, ...query }, LIMIT);
+  assert.deepEqual(runs?.map(({ periodKey }) => periodKey) ?? expected, expected);
 }
 
 /** Overdue and running runs of an application's jobs. Every guard queries them once a minute. */

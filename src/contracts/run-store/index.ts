@@ -5,7 +5,7 @@ import { completing, deletedRuns } from './completing';
 import { crowd } from './crowd';
 import { events } from './events';
 import { exactKeys, exactTexts } from './exact-keys';
-import { finding, latest, overdue } from './finding';
+import { finding, latest, overdue, summaries } from './finding';
 import { CAPABILITIES, type LackedRunStoreCapabilities } from './fixture';
 import type { Instances, RunStoreBasics, RunStoreCapability, RunStoreFixture } from './fixture';
 import { inserting } from './inserting';
@@ -37,6 +37,7 @@ const ALL_CASES = [
   overdue,
   finding,
   latest,
+  summaries,
   events,
   purging,
   ambientTransactions,

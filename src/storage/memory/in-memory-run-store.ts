@@ -7,6 +7,7 @@ import {
   type RunEvent,
   type RunKey,
   type LatestRun,
+  type RunSummary,
 } from '../../ledger/run';
 import type {
   Decision,
@@ -19,6 +20,7 @@ import type {
   PurgeStep,
   RunQuery,
   RunStore,
+  SummaryQuery,
 } from '../../ledger/run-store';
 import { isOurs } from '../../ledger/tick/decide-outcome';
 import {
@@ -143,6 +145,17 @@ export class InMemoryRunStore implements RunStore {
         error: run.error?.slice(0, 500),
       }));
     });
+  }
+
+  summaries({ jobs, from, to, limit }: SummaryQuery): Promise<readonly RunSummary[]> {
+    return inOneStep(() =>
+      this.#all()
+        .filter((run) => jobs.includes(run.job) && isWithin(run, from, to))
+        .reverse()
+        .sort((a, b) => placeInTime(b) - placeInTime(a))
+        .slice(0, limit)
+        .map(summarize),
+    );
   }
 
   events(key: RunKey): Promise<readonly RunEvent[]> {

@@ -107,6 +107,20 @@ export const BROKEN_FINDS: readonly BrokenRunStore[] = [
     breaks: overview((all) => all),
   },
   {
+    does: 'ignores the jobs in a query for summaries',
+    caughtBy: 'summaries are the runs of the given jobs in a period, the newest period first (L7)',
+    breaks: ({ store, runs }) => ({
+      summaries: (query) => store.summaries({ ...query, jobs: runs.rows().map(({ run }) => run.job) }),
+    }),
+  },
+  {
+    does: 'returns whole runs as summaries',
+    caughtBy: 'a summary has neither a result nor an error (L7)',
+    breaks: ({ store }) => ({
+      summaries: ({ from, to, limit }) => store.find({ from, to, limit, order: 'newest-first' }),
+    }),
+  },
+  {
     does: 'returns an event for every run',
     caughtBy: 'a run without events has none, and neither has a run that does not exist (L-52)',
     breaks: ({ store, runs }) => ({

@@ -29,6 +29,7 @@ testOnServers('each step of the ledger costs the expected number of statements',
     LIMIT,
   );
   await store.overdue([RUNNING.job], LIMIT);
+  await store.summaries({ jobs: ['a', 'b', 'c'], from: new Date(0), to: new Date(), limit: 10 }, LIMIT);
 
   const begin = bench.server === 'postgres' ? 'BEGIN' : 'START';
   // Read once, because the log that a server shares among all tests is long.
@@ -41,6 +42,7 @@ testOnServers('each step of the ledger costs the expected number of statements',
     'UPDATE', // complete
     ...[begin, 'SELECT', 'UPDATE', 'INSERT', 'COMMIT'], // change
     'SELECT', // overdue
+    'SELECT', // summaries
   ]);
 });
 

@@ -9,6 +9,7 @@ import type {
   Peek,
   PeekRequest,
   RunQuery,
+  SummaryQuery,
 } from '../../../ledger/run-store';
 import {
   microseconds,
@@ -127,6 +128,15 @@ export class RunStatements {
 
   latest(): SqlStatement {
     return this.#bind(this.#texts.latest, {});
+  }
+
+  /** @param query with at least one job. Its limit is rounded up, as that of `find`. */
+  summaries({ jobs, from: notBefore, to: before, limit }: SummaryQuery): SqlStatement {
+    // A list that is not full repeats its last job, so that few statements are prepared.
+    const places = Array.from({ length: roundedUp(jobs.length) }, (_, number) => number);
+    const listed = places.map((number) => [`job${number}`, jobs[number] ?? jobs.at(-1)] as const);
+    const text = `${this.#texts.summaries(listed.length)} LIMIT ${roundedUp(limit)}`;
+    return this.#bind(text, { ...Object.fromEntries(listed), notBefore, before });
   }
 
   events({ job, scope, periodKey }: RunKey): SqlStatement {

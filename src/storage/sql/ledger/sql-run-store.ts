@@ -7,7 +7,7 @@ import {
 } from '../../../core';
 import type { JobChange, JobRegister, JobRegistration } from '../../../ledger/job-register';
 import { describeRun } from '../../../ledger/run';
-import type { Claim, LatestRun, Run, RunEvent, RunKey } from '../../../ledger/run';
+import type { Claim, LatestRun, Run, RunEvent, RunKey, RunSummary } from '../../../ledger/run';
 import type { RequestStore } from '../../../ledger/request-store';
 import type {
   Decision,
@@ -20,6 +20,7 @@ import type {
   PurgeStep,
   RunQuery,
   RunStore,
+  SummaryQuery,
 } from '../../../ledger/run-store';
 import type { Limit, NodeWait, SqlDecide, SqlResult, SqlStatement } from '../connections/statement';
 import type { SqlDatabase } from '../database/sql-database';
@@ -170,6 +171,12 @@ export class SqlRunStore implements RunStore {
       error: readText(row['error']),
       ...progress?.get(readId(row)),
     }));
+  }
+
+  async summaries(query: SummaryQuery, options: StatementOptions): Promise<readonly RunSummary[]> {
+    if (query.jobs.length === 0) return [];
+    const { result } = await this.#execute((of) => of.summaries(query), options);
+    return result.rows.slice(0, query.limit).map(readSummary);
   }
 
   async events(key: RunKey, options: StatementOptions): Promise<readonly RunEvent[]> {
