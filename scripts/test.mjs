@@ -48,17 +48,23 @@ const FAULTS = join('test', 'faults');
 const FAR = ['campaign', 'package', 'types'].map((room) => join(FAULTS, room));
 const [tree] = spawnSync('git', ['rev-parse', 'HEAD^{tree}'], { encoding: 'utf8' }).stdout?.split('\n') ?? [];
 const coverage = process.env.CRONLATCH_COVERAGE;
+/** The tests in a browser. Only they are worth its download of 100 MB. */
+const IN_BROWSER = [join('test', 'dashboard'), join(FAULTS, 'dashboard')];
 
 await install();
 const { startServers } = await import('../test/support/servers/index.mjs');
 const { guard } = await import('../test/support/servers/process/guard.mjs');
+const { MissingServerError } = await import('../test/support/servers/errors.mjs');
+const { bringChromium } = await import('../test/support/servers/tools/chromium.mjs');
 const { bringFaketime } = await import('../test/support/servers/tools/faketime.mjs');
-const required = (process.env.CRONLATCH_REQUIRE ?? '').split(',').filter(Boolean);
+const requirements = (process.env.CRONLATCH_REQUIRE ?? '').split(',').filter(Boolean);
+const required = requirements.filter((name) => name !== 'chromium');
 const folder = mkdtempSync(join(tmpdir(), 'cronlatch-test-'));
 const letGo = guard({ folder });
 process.env.CRONLATCH_SERVER_DATA = join(folder, 'server-data');
 const starting = startServers(SERVERS, { required, hasty: true });
 const bringingFaketime = bringFaketime();
+const bringingChromium = testFilesBelow('.build/legacy/test').some(needsBrowser) ? bringChromium() : {};
 starting.catch(() => {}); // Awaited below.
 await buildLibrary();
 await buildTests();
@@ -68,8 +74,10 @@ for (const project of ADAPTER_PROJECTS)
 
 let servers;
 const faketime = await bringingFaketime;
+const chromium = await bringingChromium;
 try {
   servers = await starting;
+  if (chromium.missing && requirements.includes('chromium')) throw new MissingServerError([chromium.missing]);
 } catch (error) {
   console.error(error.message);
   process.exit(1);
@@ -139,6 +147,10 @@ function isWanted(file) {
   return isFull || (isForFaults(file) ? wantsFaults : wantsTests);
 }
 
+function needsBrowser(file) {
+  return isWanted(file) && IN_BROWSER.some((folder) => file.includes(join(folder, '/')));
+}
+
 function isFar(file) {
   return FAR.some((room) => file.includes(room));
 }
@@ -197,6 +209,7 @@ function environment(more) {
     CRONLATCH_TEST_SKIPS: skips,
     ...more,
     ...('file' in faketime ? { CRONLATCH_TEST_FAKETIME: faketime.file } : {}),
+    ...('file' in chromium ? { CRONLATCH_TEST_CHROMIUM: JSON.stringify(chromium) } : {}),
   };
 }
 
@@ -215,8 +228,8 @@ function report() {
   for (const [lack, count] of counted(lines, 'lack ')) console.log(`left out: ${count} cases on ${lack}`);
   const skipped = counted(lines, 'skip ');
   for (const [needed, count] of skipped) {
-    const missing = 'missing' in faketime ? [...servers.missing, faketime.missing] : servers.missing;
-    const { reasons = [] } = missing.find(({ name }) => name === needed) ?? {};
+    const missing = [...servers.missing, faketime.missing, chromium.missing];
+    const { reasons = [] } = missing.find((each) => each?.name === needed) ?? {};
     console.log([`SKIPPED: ${count} tests, because there is no ${needed}`, ...reasons].join('\n  '));
   }
   if (skipped.size === 0) console.log('nothing skipped');

@@ -1,8 +1,9 @@
 /** `npm run servers:install`: fetches in advance what the tests would fetch when they need it. */
-import { messageOf } from './errors.mjs';
+import { messageOf, MissingServerError } from './errors.mjs';
 import { run } from './process/run.mjs';
 import { recipes } from './recipes/index.mjs';
 import { findPrivate } from './steps/private.mjs';
+import { bringChromium } from './tools/chromium.mjs';
 import { folderOf, shortFolderOf } from './unpacked.mjs';
 
 for (const recipe of recipes) {
@@ -13,6 +14,13 @@ for (const recipe of recipes) {
     console.error(messageOf(error));
     process.exitCode = 1;
   }
+}
+
+const chromium = await bringChromium({ log: console.log });
+if ('file' in chromium) console.log(`Chromium: ${chromium.file}`);
+else {
+  console.error(new MissingServerError([chromium.missing]).message);
+  process.exitCode = 1;
 }
 
 /** @param {import('./types.mjs').Recipe} recipe @param {import('./types.mjs').Program} program */
