@@ -100,6 +100,33 @@ export async function buildLibrary() {
     if (source.endsWith('.ts') && !existsSync(source)) rmSync(join('dist', name));
   }
   await tsc('tsconfig.json');
+  await bundleDashboard();
+}
+
+const PAGES = 'src/dashboard/browser';
+/** What the dashboard has of other packages. */
+const BUNDLED = ['hono', '@hono/node-server', 'cronstrue'];
+
+/** Puts the packages of the dashboard, its script and its style into one file, with the texts of their licences beside it. */
+async function bundleDashboard() {
+  const { build } = createRequire(import.meta.url)('esbuild');
+  const textOf = async (file) => {
+    const options = { entryPoints: [join(PAGES, file)], bundle: true, minify: true, write: false };
+    return JSON.stringify((await build(options)).outputFiles[0].text);
+  };
+  await tsc(join(PAGES, 'tsconfig.json'));
+  await build({
+    entryPoints: ['src/dashboard/vendor.ts'],
+    outfile: 'dist/dashboard/vendor.js',
+    define: { SCRIPT_TEXT: await textOf('client.ts'), STYLE_TEXT: await textOf('style.css') },
+    ...{ bundle: true, minify: true, platform: 'node', target: 'node20', legalComments: 'none' },
+  });
+  const licences = BUNDLED.map((name) => {
+    const folder = join('node_modules', name);
+    const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
+    return `${name}\n\n${readFileSync(join(folder, file), 'utf8')}`;
+  });
+  writeFileSync('dist/dashboard/LICENSES.txt', licences.join('\n\n'));
 }
 
 /** Builds tests and examples, once for each kind of decorators, into `.build`. */

@@ -23,7 +23,7 @@ export function addChangeCommand(program: Command, usage: string, description: s
   const actor = new Option('--actor <name>', 'who, for the record');
   return addGuardCommand(program, usage, description)
     .requiredOption('--reason <text>', 'why, for the record')
-    .addOption(actor.default(`${userName()}@${hostname()}`.slice(0, 200), 'user@host'))
+    .addOption(actor.default(defaultActor(), 'user@host'))
     .option('-y, --yes', 'do not ask before the change')
     .hook('preAction', (command) => checkChange(command.opts<ChangeOptions>()));
 }
@@ -92,6 +92,10 @@ export async function agrees(change: readonly string[], { yes, json }: ChangeOpt
   print('nothing changed');
   io.exitCode = 1;
   return false;
+}
+
+export function defaultActor(): string {
+  return `${userName()}@${hostname()}`.slice(0, 200);
 }
 
 /** A container can run under a number that has no name. */

@@ -7,6 +7,7 @@ import { Command } from 'commander';
 import { VERSION } from '../core/version';
 import { addCalendarCommand } from './commands/calendar';
 import { addCompletionCommand } from './commands/completion';
+import { addDashboardCommand } from './commands/dashboard';
 import { addDoctorCommand } from './commands/doctor';
 import { addExecCommand } from './commands/exec';
 import { addHoldCommands } from './commands/holds';
@@ -26,6 +27,7 @@ import { endProcess, ignoreClosedPipes, io, printNote, useIo, type Io } from './
 const COMMANDS: readonly ((program: Command) => void)[] = [
   addStatusCommand,
   addCalendarCommand,
+  addDashboardCommand,
   addWhyCommand,
   addRunNowCommand,
   addRunCommands,

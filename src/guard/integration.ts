@@ -200,8 +200,8 @@ export class GuardIntegration {
     return this.parts.oncePerRunner;
   }
 
-  warn(message: string): void {
-    this.parts.events.emit('guard:warning', { message });
+  warn(message: string, error?: unknown): void {
+    this.parts.events.emit('guard:warning', error === undefined ? { message } : { message, error });
   }
 
   /**

@@ -7,6 +7,8 @@ import type { Ended } from '../support/processes/command';
 export interface Started {
   /** Resolves when the output contains the text. Rejects if the call ends before. */
   readonly printed: (text: string) => Promise<void>;
+  /** What it has printed. */
+  readonly output: () => string;
   readonly kill: (signal: NodeJS.Signals) => void;
   /** Ends the input of the call, which its command inherits. */
   readonly endInput: () => void;
@@ -39,6 +41,7 @@ export function started(args: readonly string[], env: Readonly<Record<string, st
   ended.catch(() => {}); // The test awaits it later.
   return {
     ended,
+    output: () => `${output.stdout}${output.stderr}`,
     printed: async (text) => {
       while (!`${output.stdout}${output.stderr}`.includes(text)) {
         if (child.exitCode !== null || child.signalCode !== null)

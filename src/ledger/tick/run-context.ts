@@ -5,7 +5,7 @@ import { processState } from '../../core/process-state';
 import type { Outcome } from './decide-outcome';
 import type { LedgerContext } from '../store-statements';
 import type { Period } from '../periods/period';
-import { describeRun, type Claim } from '../run';
+import { describeRun, type Claim, type RunKey } from '../run';
 import type { RunOutput } from '../run-log-store';
 import { storedText } from './stored-text';
 
@@ -110,8 +110,7 @@ export class RunContext implements CurrentRun {
     return this.#lock.fencingToken;
   }
   get idempotencyKey(): string {
-    const parts = [this.job, this.scope, this.periodKey].map(withoutSlashes);
-    return `${parts.join('/')}/${this.generation}`;
+    return idempotencyKeyOf(this);
   }
 
   giveBack(): void {
@@ -193,6 +192,16 @@ export class RunContext implements CurrentRun {
       throw new RunAlreadyCompletedError(`${caller}: ${run} was already completed in a transaction.`);
     if (this.#settled) throw new InvalidLockUseError(`${caller}: the handler of ${run} has already settled.`);
   }
+}
+
+/** The same for all attempts of a run, until an operator reruns it. */
+export function idempotencyKeyOf({
+  job,
+  scope,
+  periodKey,
+  generation,
+}: RunKey & { readonly generation: number }): string {
+  return `${[job, scope, periodKey].map(withoutSlashes).join('/')}/${generation}`;
 }
 
 /** Other characters stay, because a retry after an upgrade must have the key of the attempt before it. */

@@ -14,12 +14,14 @@ void test('the package holds the library, its sources and the documents for read
     (path) =>
       !/^dist\/.+\.(js|d\.ts)(\.map)?$/.test(path) &&
       !/^(src|examples)\/.+\.ts$/.test(path) &&
+      path !== 'src/dashboard/browser/style.css' &&
       !/^examples\/[^/]+\.(mjs|md)$/.test(path) &&
-      !/^docs\/.+\.(md|svg)$/.test(path) &&
+      !/^docs\/.+\.(md|svg|png)$/.test(path) &&
       !/^docs\/monitoring\/[^/]+\.(json|yml)$/.test(path),
   );
   const pages = ['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md'];
-  assert.deepEqual(others.sort(), [...pages, 'package.json'].sort());
+  const licences = 'dist/dashboard/LICENSES.txt';
+  assert.deepEqual(others.sort(), [...pages, licences, 'package.json'].sort());
   assert.deepEqual(
     tarball.paths.filter((path) => /\.(test|spec|types)\./.test(path)),
     [],
@@ -71,8 +73,9 @@ void test('every source map leads to a source in the package', () => {
   }
 });
 
-void test('every file names a source map in the package', () => {
-  for (const path of tarball.paths.filter((name) => /^dist\/.+\.(js|d\.ts)$/.test(name))) {
+void test('every file of the library names a source map in the package', () => {
+  const files = tarball.paths.filter((name) => /^dist\/.+\.(js|d\.ts)$/.test(name));
+  for (const path of files.filter((name) => name !== 'dist/dashboard/vendor.js')) {
     const [, map = ''] = /^\/\/# sourceMappingURL=(.+)$/m.exec(readFileSync(path, 'utf8')) ?? [];
     assert.ok(tarball.paths.includes(posix.join(dirname(path), map)), path);
   }

@@ -1,0 +1,91 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Access, Dashboard } from '../../dashboard';
+import type { JobGuard } from '../../guard';
+import { addGuardSource, type Options } from '../options';
+import { defaultActor, withGuard } from '../guard-command';
+import { print, printNote } from '../terminal';
+
+interface DashboardCommandOptions extends Options {
+  readonly port: number;
+  readonly readOnly?: boolean;
+  readonly hideResults?: boolean;
+  readonly actor: string;
+}
+
+/** `cronlatch dashboard`: the dashboard for the person at this machine, until Ctrl-C. */
+export function addDashboardCommand(program: Command): void {
+  const port = new Option('--port <port>', 'the port on 127.0.0.1')
+    .argParser(portOf)
+    .default(0, 'a free one');
+  const actor = new Option('--actor <name>', 'who, for the record').default(defaultActor(), 'user@host');
+  addGuardSource(program.command('dashboard').description('show jobs and business days in a browser'))
+    .addOption(port)
+    .option('--read-only', 'only show, and change nothing')
+    .option('--hide-results', 'show neither results nor logs of runs')
+    .addOption(actor)
+    .action(withGuard(serve));
+}
+
+async function serve(guard: JobGuard, options: DashboardCommandOptions): Promise<void> {
+  const { port, readOnly, hideResults, actor } = options;
+  const access: Access = { level: readOnly ? 'read' : 'operate', actor };
+  // Other commands do not need its packages.
+  const { createDashboard, toNodeHandler } = await import('../../dashboard/index.js');
+  const entrance = new Entrance();
+  const dashboard = createDashboard({
+    guard,
+    hideResults,
+    access: (request) => (entrance.admits(request) ? access : { level: 'none' }),
+  });
+  const server = createServer(toNodeHandler((request) => entrance.pass(request, dashboard)));
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  entrance.port = (server.address() as AddressInfo).port;
+  print(`http://127.0.0.1:${entrance.port}/?token=${entrance.token}`);
+  printNote('The address works once, within 5 minutes. Ctrl-C ends the dashboard.');
+  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  server.close();
+  server.closeAllConnections();
+}
+
+const TOKEN_WORKS_MS = 300_000;
+const COOKIE = 'cronlatch_session';
+
+/** Lets one browser in. Another page cannot reach it by a name of its own for 127.0.0.1. */
+class Entrance {
+  readonly token = randomBytes(24).toString('base64url');
+  port = 0;
+  readonly #session = randomBytes(24).toString('base64url');
+  readonly #endsAt = performance.now() + TOKEN_WORKS_MS;
+  #isOpen = true;
+
+  admits(request: Request): boolean {
+    const cookies = (request.headers.get('cookie') ?? '').split(/;\s*/);
+    return cookies.includes(`${COOKIE}_${this.port}=${this.#session}`);
+  }
+
+  async pass(request: Request, dashboard: Dashboard): Promise<Response> {
+    const host = request.headers.get('host');
+    if (host !== `127.0.0.1:${this.port}` && host !== `localhost:${this.port}`)
+      return new Response('This dashboard only answers to 127.0.0.1 and localhost.', { status: 403 });
+    const given = new URL(request.url).searchParams.get('token');
+    if (given === null) return await dashboard(request);
+    const isRight = this.#isOpen && given === this.token && performance.now() < this.#endsAt;
+    if (!isRight)
+      return new Response('This address has been used, or is too old. Start the command again.', {
+        status: 401,
+      });
+    this.#isOpen = false;
+    const cookie = `${COOKIE}_${this.port}=${this.#session}; Path=/; HttpOnly; SameSite=Strict`;
+    return new Response(null, { status: 303, headers: { Location: '/', 'Set-Cookie': cookie } });
+  }
+}
+
+function portOf(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) < 65_536) return Number(text);
+  throw new InvalidArgumentError('Write a port from 0 to 65535.');
+}

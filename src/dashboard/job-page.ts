@@ -1,0 +1,275 @@
+import { CalendarError } from '../core';
+import { DAY_MS } from '../core/duration';
+import type { JobOverview } from '../guard';
+import { instanceOf, isHoldOwner } from '../core/lease/owner';
+import type { KnownJobs } from '../guard/operations/known-jobs';
+import { readWhy, type Why } from '../guard/operations/why';
+import { describeDuration } from '../guard/log/logger';
+import type { DeclaredJob, RegisteredJob, RunSummary } from '../ledger';
+import { canBePaused } from '../ledger/job-register';
+import { dateOf, dayOf } from '../ledger/periods/business-date';
+import type { CalendarPeriod } from '../ledger/periods/period';
+import { calendarPeriodsOf } from '../ledger/policy/job-policy';
+import { gridCells, readGrid, todayOf, type GridRow } from './grid';
+import {
+  actForm,
+  commandHint,
+  knownJobs,
+  type FieldOptions,
+  linkTo,
+  NotFoundError,
+  stateText,
+  timeOf,
+  type Html,
+  type Page,
+  type View,
+} from './layout';
+import { lockFacts } from './locks-page';
+import { remarkOf } from './overview-page';
+import { html, inWords } from './vendor';
+
+const RUNS = 50;
+const MOST_MISSED = 20;
+
+/** One job: why it does not run now, its year, its runs, and what an operator can do. */
+export async function jobPage(view: View, name: string): Promise<Page> {
+  const { reads, guard } = view;
+  const overview = await reads.read('overview', () => guard.overview());
+  const job = overview.jobs.find((each) => each.job === name);
+  if (job === undefined) throw new NotFoundError(`There is no job '${name}'.`);
+  const known = await knownJobs(view);
+  const why = await reads.read(`why ${name}`, () => readWhy(guard, name));
+  const registered = known?.get(name);
+  const remarks = [...job.problems, ...job.notes].map((remark) => remarkOf(name, remark));
+  const body = html`<p>${stateText(job.state)} ${scheduleOf(registered?.declared)}</p>
+    ${
+      remarks.length === 0
+        ? ''
+        : html`<ul class="problems">
+            ${remarks}
+          </ul>`
+    }
+    <h2>Why does it not run now?</h2>
+    ${whyOf(why)}
+    ${
+      why.lock?.isHeld
+        ? html`<h2>Lock</h2>
+            ${lockFacts(why.lock)}
+            <p><a href="${linkTo({ lock: why.lock.name })}">Lock ${why.lock.name}</a></p>`
+        : ''
+    }
+    ${known ? await runsOf(view, known, job) : ''}
+    ${known && registered ? await registeredPart(view, known, job, registered) : ''}`;
+  return { title: name, body };
+}
+
+async function registeredPart(
+  view: View,
+  known: KnownJobs,
+  job: JobOverview,
+  registered: RegisteredJob,
+): Promise<Html> {
+  const missed = await readMissed(view, known, job.job, registered.declared);
+  return html`${missedText(job.job, missed)} ${jobActs(view, known, { ...job, ...registered }, missed)}
+  ${declaration(registered, known.now)}`;
+}
+
+/** Each schedule in words. An expression that only node-cron knows stays as it is. */
+function scheduleOf(declared: DeclaredJob | undefined): Html | string {
+  return html`${(declared?.schedules ?? []).map(({ expression, timeZone }) => {
+    const words = inWords(expression, { throwExceptionOnParseError: false, use24HourTimeFormat: true });
+    const text = words.startsWith('An error') ? expression : words;
+    return html`${text}${timeZone ? `, ${timeZone}` : ''} (<code>${expression}</code>). `;
+  })}`;
+}
+
+function whyOf({ obstacles, running, past, tick }: Why): Html {
+  const all = past ? [...obstacles, past] : obstacles;
+  return html`${running ? html`<p>${running}</p>` : ''}
+  ${obstacles.length === 0 ? html`<p>Nothing keeps it from running.</p>` : ''}
+  ${all.map(({ text, command }) => html`<p>${text} ${commandHint(command)}</p>`)}
+  ${tick ? html`<p>${tick}</p>` : ''}`;
+}
+
+/** A year as a calendar, and the newest runs of that year with their durations. */
+async function runsOf(view: View, known: KnownJobs, job: JobOverview): Promise<Html> {
+  const today = todayOf(known);
+  const year = view.query.get('year') ?? dateOf(today).slice(0, 4);
+  if (!/^(19|20|21)\d\d$/.test(year)) throw new NotFoundError(`There is no year '${year}'.`);
+  const [first, end] = [dayOf(`${year}-01-01`), dayOf(`${year}-12-31`)];
+  const range = { last: end, days: end - first + 1 };
+  const { rows, runs } = await view.reads.read(`year ${year} ${job.job}`, () =>
+    readGrid(known, [job], range),
+  );
+  const [before, after] = [-1, 1].map((step) => String(Number(year) + step));
+  return html`<h2>${year}</h2>
+    <p>
+      <a href="${linkTo({ job: job.job, year: before })}">${before}</a>
+      <a href="${linkTo({ job: job.job, year: after })}">${after}</a>
+    </p>
+    ${rows[0] ? calendar(rows[0], Number(year)) : ''}
+    <h2>Runs</h2>
+    ${runList(runs.slice(0, RUNS), known.now)}`;
+}
+
+function calendar(row: GridRow, year: number): Html {
+  const months = Array.from({ length: 12 }, (_, month) => `${year}-${String(month + 1).padStart(2, '0')}`);
+  const days = Array.from({ length: 31 }, (_, day) => String(day + 1).padStart(2, '0'));
+  return html`<div class="scroll">
+    <table class="grid" id="grid">
+      <caption>
+        ${year}
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">Month</th>
+          ${days.map((day) => html`<th scope="col">${day}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${months.map(
+          (month) =>
+            html`<tr>
+              <th scope="row">${month}</th>
+              ${gridCells(
+                row.job,
+                days.map((day) => `${month}-${day}`),
+                row.cells,
+              )}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function runList(runs: readonly RunSummary[], now: Date): Html {
+  if (runs.length === 0) return html`<p>No run of this year is recorded.</p>`;
+  const longest = Math.max(...runs.map((run) => durationOf(run) ?? 0), 1);
+  return html`<table>
+    <thead>
+      <tr>
+        <th scope="col">Period</th>
+        <th scope="col">State</th>
+        <th scope="col">Attempt</th>
+        <th scope="col">Started</th>
+        <th scope="col">On</th>
+        <th scope="col">Took</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${runs.map((run) => runRow(run, longest, now))}
+    </tbody>
+  </table>`;
+}
+
+function runRow(run: RunSummary, longest: number, now: Date): Html {
+  const { job, scope, periodKey: period, state, attempt, startedAt, timeZone, claimedBy } = run;
+  const took = durationOf(run);
+  const bar =
+    took === undefined
+      ? ''
+      : html`<svg width="120" height="8" aria-hidden="true">
+            <rect width="${Math.ceil((120 * took) / longest)}" height="8" />
+          </svg>
+          ${describeDuration(took)}`;
+  return html`<tr>
+    <th scope="row">
+      <a href="${linkTo({ job, period, scope })}">${period}${scope === '' ? '' : ` (${scope})`}</a>
+    </th>
+    <td>${stateText(state)}</td>
+    <td>${attempt}</td>
+    <td>${timeOf(startedAt, now, timeZone)}</td>
+    <td>${claimedBy ? instanceOf(claimedBy) : ''}</td>
+    <td>${bar}</td>
+  </tr>`;
+}
+
+function durationOf({ startedAt, finishedAt }: RunSummary): number | undefined {
+  return startedAt && finishedAt && Math.max(0, finishedAt.getTime() - startedAt.getTime());
+}
+
+function jobActs(
+  view: View,
+  known: KnownJobs,
+  { job, lock, declared }: Pick<JobOverview, 'job' | 'lock'> & Pick<RegisteredJob, 'declared'>,
+  missed: Missed,
+): Html | string {
+  if (view.access.level !== 'operate') return '';
+  const scopes: FieldOptions[] = declared.hasScopeFunction
+    ? [{ name: 'scope', label: 'Scope', required: true }]
+    : [];
+  const period: FieldOptions = { name: 'period', label: 'Period', hint: 'the current one if it is empty' };
+  const isPaused = lock !== undefined && isHoldOwner(lock.lockedBy);
+  const form = (act: string, label: string, effect: string, fields: readonly FieldOptions[] = []) =>
+    actForm(view, { act, label, effect, hidden: { job }, fields });
+  return html`<h2>Acts</h2>
+    <div class="acts">
+      ${form('run', 'Run now', 'Asks an instance to run the job at its next check for overdue runs, if the lock is free.', [...(hasPeriods(known, job) ? [period] : []), ...scopes])}
+      ${canBePaused(declared) && !isPaused ? form('pause', 'Pause', 'Keeps the job from starting on all instances. A run that has started goes on.', [{ name: 'for', label: 'For', hint: 'such as 2h; until you resume it if this is empty' }]) : ''}
+      ${isPaused ? form('resume', 'Resume', 'Ends the pause, so that overdue runs start.') : ''}
+      ${hasPeriods(known, job) ? form('backfill', 'Add runs', 'Adds a run for each business day of the range that has none. You see the days before they are added.', [...rangeFields(view, missed), ...scopes]) : ''}
+      ${form('forget', 'Forget', 'Removes the job from the register, if your code no longer has it. Its runs and its lock stay.')}
+    </div>`;
+}
+
+function hasPeriods(known: KnownJobs, job: string): boolean {
+  const policy = known.knownPolicy(job);
+  return policy !== undefined && calendarPeriodsOf(policy) !== undefined;
+}
+
+/** The days of a backfill: by default all that the job has missed. */
+function rangeFields({ query }: View, missed: Missed): FieldOptions[] {
+  const [first, last] = [missed[0]?.businessDate, missed.at(-1)?.businessDate];
+  return [
+    { name: 'from', label: 'From', type: 'date', required: true, value: query.get('from') ?? first },
+    { name: 'to', label: 'To', type: 'date', required: true, value: query.get('to') ?? last },
+  ];
+}
+
+type Missed = readonly CalendarPeriod[];
+
+/** The business days of the last year that have no run. None is known if the calendar fails, or the job has many scopes. */
+async function readMissed(
+  { reads }: View,
+  known: KnownJobs,
+  job: string,
+  declared: DeclaredJob,
+): Promise<Missed> {
+  if (declared.hasScopeFunction || !hasPeriods(known, job)) return [];
+  const from = new Date(known.now.getTime() - 365 * DAY_MS);
+  return await reads.read(`missed ${job}`, async () => {
+    try {
+      return await known.ledger.gaps(job, { scope: declared.scope ?? '', from });
+    } catch (error) {
+      if (error instanceof CalendarError) return [];
+      throw error;
+    }
+  });
+}
+
+function missedText(job: string, missed: Missed): Html | string {
+  if (missed.length === 0) return '';
+  const links = missed
+    .slice(0, MOST_MISSED)
+    .map(({ key }) => html`<a href="${linkTo({ job, period: key })}">${key}</a> `);
+  const more = missed.length > MOST_MISSED ? `and ${missed.length - MOST_MISSED} more` : '';
+  return html`<p>Business days of the last year without a run: ${links}${more}</p>`;
+}
+
+/** What the code declares, and who registered it. */
+function declaration({ declared, version, registeredBy, registeredAt }: RegisteredJob, now: Date): Html {
+  const facts = Object.entries(declared).filter(
+    ([name, value]) => value !== undefined && name !== 'schedules',
+  );
+  return html`<h2>Declaration</h2>
+    <dl>
+      ${facts.map(
+        ([name, value]) =>
+          html`<dt>${name}</dt>
+            <dd>${/Ms$/.test(name) ? describeDuration(Number(value)) : JSON.stringify(value)}</dd>`,
+      )}
+      <dt>Registered by</dt>
+      <dd>${registeredBy}, cronlatch ${version}, ${timeOf(registeredAt, now)}</dd>
+    </dl>`;
+}

@@ -1,0 +1,213 @@
+import { InvalidLockConfigurationError } from '../core';
+import type { JobGuard } from '../guard';
+import { KnownJobs } from '../guard/operations/known-jobs';
+import { relative, stateCell } from '../guard/operations/signs';
+import { commandText, timeText } from '../ledger/operator/state-of-run';
+import { VERSION } from '../core/version';
+import type { Access } from './options';
+import type { CachedReads } from './cached-reads';
+import { html, raw } from './vendor';
+
+/** A part of a page. Values are escaped. */
+export type Html = ReturnType<typeof html>;
+
+/** What an act needs before it is done: a second answer of the operator. */
+export interface Confirmation {
+  readonly text: string;
+  readonly items?: readonly string[];
+  /** What the form must send as `confirmed`. */
+  readonly value: string;
+}
+
+/** A form that was sent and comes back. */
+export interface SentForm {
+  readonly values: Readonly<Record<string, string>>;
+  readonly error?: string | undefined;
+  readonly confirmation?: Confirmation | undefined;
+}
+
+/** One request of an operator or a reader. */
+export interface View {
+  readonly guard: JobGuard;
+  readonly reads: CachedReads;
+  readonly query: URLSearchParams;
+  readonly access: Access;
+  readonly token: string;
+  readonly hidesResults: boolean;
+  readonly sent?: SentForm | undefined;
+}
+
+export interface Page {
+  readonly title: string;
+  readonly body: Html;
+}
+
+/** The address names something that does not exist. */
+export class NotFoundError extends Error {}
+
+/** `undefined` for a guard that keeps no runs. */
+export async function knownJobs({ reads, guard }: View): Promise<KnownJobs | undefined> {
+  return await reads.read('jobs', () =>
+    KnownJobs.of(guard).catch((error: unknown) => {
+      if (!(error instanceof InvalidLockConfigurationError)) throw error;
+      return undefined;
+    }),
+  );
+}
+
+/** An address of the dashboard. It has no path, so that the dashboard works under any. */
+export function linkTo(parameters: Readonly<Record<string, string | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) if (value) query.set(name, value);
+  return `?${query.toString()}`;
+}
+
+/** The symbol and the text of a state, in its colour. */
+export function stateText(state: string, more = ''): Html {
+  const [tone, text] = stateCell(state);
+  return html`<span class="state ${tone}">${text}${more}</span>`;
+}
+
+/** How long ago, with the time in its time zone. */
+export function timeOf(instant: Date | undefined, now: Date, timeZone?: string): Html | string {
+  if (instant === undefined) return '–';
+  const text = timeText(instant, timeZone);
+  const ms = instant.getTime() - now.getTime();
+  // A text that changed with each second would never be the same.
+  const near = ms > 0 ? 'in a moment' : 'just now';
+  const shown = Math.abs(ms) < 60_000 ? near : relative(instant, now);
+  return html`<time datetime="${instant.toISOString()}" title="${text}">${shown}</time>`;
+}
+
+/** A command of the command line that does the same. */
+export function commandHint(command: readonly string[] | undefined): Html | string {
+  return command ? html`<code class="command">npx ${commandText(command)}</code>` : '';
+}
+
+export interface FieldOptions {
+  readonly name: string;
+  readonly label: string;
+  readonly type?: 'text' | 'date' | 'checkbox';
+  readonly value?: string | undefined;
+  readonly choices?: readonly string[];
+  readonly required?: boolean;
+  readonly hint?: string;
+}
+
+export interface FormOptions {
+  readonly act: string;
+  /** On the button. */
+  readonly label: string;
+  /** What follows, in sentences. */
+  readonly effect: string;
+  readonly hidden?: Readonly<Record<string, string | undefined>>;
+  readonly fields?: readonly FieldOptions[];
+}
+
+/** A form of an act, with a reason. Only for those who may operate. */
+export function actForm(
+  view: View,
+  { act, label, effect, hidden = {}, fields = [] }: FormOptions,
+): Html | string {
+  if (view.access.level !== 'operate') return '';
+  const sent = view.sent?.values['act'] === act ? view.sent : undefined;
+  const { confirmation, error, values = {} } = sent ?? {};
+  const reason: FieldOptions = { name: 'reason', label: 'Reason', required: true };
+  return html`<form method="post" action="#${act}" id="${act}" class="${sent ? 'act sent' : 'act'}">
+    <p>${effect}</p>
+    ${error === undefined ? '' : html`<p class="error" role="alert">${error}</p>`}
+    ${Object.entries({ ...hidden, act, token: view.token }).map(([name, value]) => hiddenField(name, value))}
+    ${[...fields, reason].map((field) => fieldOf(act, { ...field, value: values[field.name] ?? field.value }))}
+    ${confirmation === undefined ? '' : confirmationOf(confirmation)}
+    <button type="submit">${confirmation === undefined ? label : `${label}: confirm`}</button>
+  </form>`;
+}
+
+function hiddenField(name: string, value: string | undefined): Html | string {
+  return value === undefined ? '' : html`<input type="hidden" name="${name}" value="${value}" />`;
+}
+
+function confirmationOf({ text, items = [], value }: Confirmation): Html {
+  return html`<div class="confirm" role="alert">
+    <p>${text}</p>
+    ${
+      items.length === 0
+        ? ''
+        : html`<ul>
+            ${items.map((item) => html`<li>${item}</li>`)}
+          </ul>`
+    }
+    <label
+      ><input type="checkbox" name="confirmed" value="${value}" required /> Yes, I have checked this.</label
+    >
+  </div>`;
+}
+
+function fieldOf(
+  act: string,
+  { name, label, type = 'text', value = '', choices, required, hint }: FieldOptions,
+): Html {
+  const id = `${act}-${name}`;
+  const must = required ? 'required' : '';
+  const control = choices
+    ? html`<select id="${id}" name="${name}">
+        ${choices.map((choice) => html`<option ${choice === value ? 'selected' : ''}>${choice}</option>`)}
+      </select>`
+    : html`<input id="${id}" name="${name}" type="${type}" value="${value}" ${must} autocomplete="off" />`;
+  return html`<p class="field">
+    <label for="${id}">${label}</label> ${control}${hint ? html` <small>${hint}</small>` : ''}
+  </p>`;
+}
+
+const DONE: Readonly<Record<string, string>> = {
+  run: 'Requested. An instance starts the job at its next check for overdue runs.',
+  pause: 'Paused: no instance starts the job.',
+  resume: 'Resumed: overdue runs start at the next check.',
+  rerun: 'Recorded: the run is due at once.',
+  resolve: 'Recorded.',
+  skip: 'Recorded: no instance runs this period.',
+  backfill: 'Added: instances start these runs at their next check.',
+  hold: 'Held: no instance starts a job of this lock.',
+  unhold: 'The hold has ended.',
+  release: 'Released.',
+  forget: 'Forgotten.',
+};
+
+/** The body of a page: what an event replaces when it has changed. */
+export async function mainOf(view: View, { title, body }: Page): Promise<string> {
+  const done = DONE[view.query.get('done') ?? ''];
+  const { values, error } = view.sent ?? {};
+  // A form that the page no longer has cannot show it.
+  const isInForm = (await body).includes(`id="${values?.['act'] ?? ''}" class="act sent"`);
+  const main = await html`<main id="main">
+    <h1>${title}</h1>
+    ${done === undefined ? '' : html`<p class="done" role="status">${done}</p>`}
+    ${error === undefined || isInForm ? '' : html`<p class="error" role="alert">${error}</p>`} ${body}
+  </main>`;
+  // A String object would not be equal to another one.
+  return main.toString();
+}
+
+export function documentOf(view: Pick<View, 'access'> | undefined, title: string, main: string): Html {
+  const who = view?.access.actor ?? 'unnamed';
+  const level = view?.access.level === 'operate' ? 'may operate' : 'may read';
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title} – cronlatch</title>
+        <link rel="icon" href="?asset=icon" />
+        <link rel="stylesheet" href="?asset=style&v=${VERSION}" />
+        ${view === undefined ? '' : html`<script src="?asset=script&v=${VERSION}" defer></script>`}
+      </head>
+      <body>
+        <header>
+          <nav aria-label="Pages"><a href="?">Overview</a> <a href="?locks=held">Locks</a></nav>
+          <p>${view === undefined ? '' : `${who} ${level}`}</p>
+          <p id="connection" role="status"></p>
+        </header>
+        ${raw(main)}
+      </body>
+    </html>`;
+}

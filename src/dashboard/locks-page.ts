@@ -1,0 +1,114 @@
+import type { LockState } from '../core';
+import { isHoldOwner } from '../core/lease/owner';
+import { stateOfLock } from '../guard/operations/signs';
+import { actForm, linkTo, NotFoundError, stateText, timeOf, type Html, type Page, type View } from './layout';
+import { html } from './vendor';
+
+const PAGE = 100;
+
+/** All locks, or only those that are held. */
+export async function locksPage(view: View): Promise<Page> {
+  const held = view.query.get('locks') !== 'all';
+  const after = view.query.get('after') ?? undefined;
+  const locks = await view.reads.read(`locks ${held} ${after}`, () =>
+    view.guard.locks.list({ held, limit: PAGE + 1, ...(after ? { after } : {}) }),
+  );
+  const now = new Date();
+  const shown = locks.slice(0, PAGE);
+  const more = locks.length > PAGE ? shown.at(-1)?.name : undefined;
+  const body = html`<p>
+      ${held ? html`<a href="?locks=all">Show free locks, too</a>` : html`<a href="?locks=held">Show only held locks</a>`}
+    </p>
+    ${
+      shown.length === 0
+        ? html`<p>${held ? 'No lock is held.' : 'There are no locks.'}</p>`
+        : html`<table>
+            <thead>
+              <tr>
+                <th scope="col">Lock</th>
+                <th scope="col">State</th>
+                <th scope="col">Holder</th>
+                <th scope="col">Since</th>
+                <th scope="col">Until</th>
+              </tr>
+            </thead>
+            <tbody>
+              ${shown.map((lock) => rowOf(lock, now))}
+            </tbody>
+          </table>`
+    }
+    ${more ? html`<p><a href="${linkTo({ locks: held ? 'held' : 'all', after: more })}">Next page</a></p>` : ''}`;
+  return { title: 'Locks', body };
+}
+
+function rowOf(lock: LockState, now: Date): Html {
+  const [state, holder = ''] = stateOfLock(lock);
+  const { isHeld, lockedAt, lockUntil } = lock;
+  return html`<tr>
+    <th scope="row"><a href="${linkTo({ lock: lock.name })}">${lock.name}</a></th>
+    <td>${stateText(state)}</td>
+    <td>${holder}</td>
+    <td>${isHeld ? timeOf(lockedAt, now) : ''}</td>
+    <td>${isHeld ? timeOf(lockUntil, now) : ''}</td>
+  </tr>`;
+}
+
+export async function lockPage(view: View, name: string): Promise<Page> {
+  const lock = await view.reads.read(`lock ${name}`, () => view.guard.locks.inspect(name));
+  if (lock === undefined) throw new NotFoundError(`There is no lock '${name}'.`);
+  const body = html`${lockFacts(lock)} ${lockActs(view, lock)}`;
+  return { title: `Lock ${name}`, body };
+}
+
+/** Who holds the lock, since when and until when. */
+export function lockFacts(lock: LockState): Html {
+  const [state, holder] = stateOfLock(lock);
+  const { isHeld, lockedAt, lockUntil, lockedBy, fencingToken } = lock;
+  const now = new Date();
+  if (!isHeld) return html`<p>${stateText('free')}</p>`;
+  return html`<dl>
+    <dt>State</dt>
+    <dd>${stateText(state)}</dd>
+    <dt>${state === 'on hold' ? 'Held by' : 'Holder'}</dt>
+    <dd>${holder}</dd>
+    <dt>Since</dt>
+    <dd>${timeOf(lockedAt, now)}</dd>
+    <dt>${state === 'held' ? 'Lease ends, unless it is renewed' : 'Until'}</dt>
+    <dd>${timeOf(lockUntil, now)}</dd>
+    <dt>Owner</dt>
+    <dd><code>${lockedBy}</code></dd>
+    ${
+      fencingToken === undefined
+        ? ''
+        : html`<dt>Fencing token</dt>
+            <dd>${fencingToken}</dd>`
+    }
+  </dl>`;
+}
+
+/** Hold a free lock, end a hold, or release the lock of a crashed holder. */
+function lockActs(view: View, lock: LockState): Html | string {
+  const hidden = { lock: lock.name };
+  if (!lock.isHeld)
+    return actForm(view, {
+      act: 'hold',
+      label: 'Hold',
+      effect: 'Keeps the jobs of this lock from starting on all instances, until the hold ends.',
+      hidden,
+      fields: [{ name: 'for', label: 'For', value: '2h', required: true, hint: 'such as 30m, 2h or 7d' }],
+    });
+  if (isHoldOwner(lock.lockedBy))
+    return actForm(view, {
+      act: 'unhold',
+      label: 'End the hold',
+      effect: 'Ends the hold, so that overdue runs start.',
+      hidden,
+    });
+  return actForm(view, {
+    act: 'release',
+    label: 'Release',
+    effect:
+      'Ends the lease of the holder, so that another instance can take the lock. The holder is not stopped: if it still runs, a second copy can start. First make sure that it has ended.',
+    hidden: { ...hidden, owner: lock.lockedBy },
+  });
+}

@@ -1,0 +1,135 @@
+import type { JobOverview, JobRemark, Overview } from '../guard';
+import { instanceOf } from '../core/lease/owner';
+import { answerOf, progressOf, stateCell, stateOfLock } from '../guard/operations/signs';
+import { gridTable, readGrid, toCheck, todayOf } from './grid';
+import {
+  commandHint,
+  knownJobs,
+  linkTo,
+  NotFoundError,
+  stateText,
+  timeOf,
+  type Html,
+  type Page,
+  type View,
+} from './layout';
+import { html } from './vendor';
+
+const RANGES = [30, 90, 365];
+const JOBS = 100;
+
+export async function overviewPage(view: View): Promise<Page> {
+  const overview = await view.reads.read('overview', () => view.guard.overview());
+  const days = Number(view.query.get('days') ?? RANGES[0]);
+  const page = Number(view.query.get('page') ?? 1);
+  if (!RANGES.includes(days) || !Number.isSafeInteger(page) || page < 1)
+    throw new NotFoundError('There is no such page.');
+  const { jobs, now, hasRegister } = overview;
+  const body = html`${problemsOf(overview)} ${runningNow(overview)} ${await gridOf(view, jobs, days, page)}
+    ${hasRegister ? '' : html`<p>Without a register of jobs, only jobs with runs are shown. <code>npx cronlatch init</code> creates it.</p>`}
+    <h2>Jobs</h2>
+    ${jobTable(jobs.slice((page - 1) * JOBS, page * JOBS), now)}`;
+  return { title: answerOf(jobs), body };
+}
+
+/** Each problem and note, with the place where it can be fixed. */
+function problemsOf({ jobs }: Overview): Html | string {
+  const remarks = jobs.flatMap(({ job, problems, notes }) =>
+    [...problems, ...notes].map((remark) => ({ job, remark })),
+  );
+  if (remarks.length === 0) return html`<p>${stateText('ok', ': no problems')}</p>`;
+  return html`<ul class="problems" aria-label="Problems">
+    ${remarks.map(({ job, remark }) => remarkOf(job, remark))}
+  </ul>`;
+}
+
+export function remarkOf(job: string, { kind, text, command }: JobRemark): Html {
+  const [tone, sign] = stateCell(kind);
+  return html`<li class="${tone}">
+    <span aria-hidden="true">${sign[0]}</span>
+    <a href="${fixOf(job, command)}">${text}</a> ${commandHint(command)}
+  </li>`;
+}
+
+const OF_RUNS: ReadonlySet<string> = new Set(['rerun', 'resolve', 'skip']);
+
+/** The page with the form that does what the command does. */
+function fixOf(job: string, command: readonly string[] = []): string {
+  const [verb = '', name = job, period] = command.filter((word) => word !== '--');
+  if (OF_RUNS.has(verb) && period?.startsWith('-') === false) {
+    const scope = command[command.indexOf('--scope') + 1];
+    return `${linkTo({ job: name, period, scope: command.includes('--scope') ? scope : undefined })}#${verb}`;
+  }
+  if (verb === 'unhold') return linkTo({ lock: name });
+  if (verb !== 'backfill') return `${linkTo({ job })}${verb === 'why' ? '' : `#${verb}`}`;
+  const [from, to] = ['--from', '--to'].map((option) => command[command.indexOf(option) + 1]);
+  return `${linkTo({ job, from, to })}#backfill`;
+}
+
+function runningNow({ jobs, locks = [], now }: Overview): Html | string {
+  const running = jobs.filter(({ state }) => state === 'running');
+  if (running.length + locks.length === 0) return '';
+  return html`<h2>Now</h2>
+    <ul>
+      ${running.map((job) => html`<li>${stateText('running', progressOf(job.running))} <a href="${linkTo({ job: job.job })}">${job.job}</a> ${holderOf(job)} ${timeOf(job.lastRun?.startedAt ?? job.lock?.lockedAt, now, job.timeZone)}</li>`)}
+      ${locks.slice(0, 20).map((lock) => html`<li>${stateText(stateOfLock(lock)[0])} <a href="${linkTo({ lock: lock.name })}">${lock.name}</a> ${stateOfLock(lock)[1]}</li>`)}
+    </ul>
+    ${locks.length > 20 ? html`<p><a href="?locks=held">${locks.length - 20} more locks</a></p>` : ''}`;
+}
+
+function holderOf({ lock, running }: JobOverview): string {
+  const holders = lock ? [lock.lockedBy] : running.map(({ claimedBy = '' }) => claimedBy);
+  return holders.length === 0 ? '' : `on ${[...new Set(holders.map(instanceOf))].join(', ')}`;
+}
+
+/** The grid of a page of jobs. A guard without a ledger has none. */
+async function gridOf(
+  view: View,
+  jobs: readonly JobOverview[],
+  days: number,
+  page: number,
+): Promise<Html | string> {
+  const shown = jobs.slice((page - 1) * JOBS, page * JOBS);
+  if (page > 1 && shown.length === 0) throw new NotFoundError(`There is no page ${page}.`);
+  if (shown.length === 0) return '';
+  const known = await knownJobs(view);
+  if (known === undefined) return html`<p>This guard keeps no runs, so only its locks are known.</p>`;
+  const grid = await view.reads.read(`grid ${days} ${page}`, () =>
+    readGrid(known, shown, { last: todayOf(known), days }),
+  );
+  const ranges = RANGES.map((range) =>
+    range === days
+      ? html`<strong>${range} days</strong> `
+      : html`<a href="${linkTo({ days: String(range) })}">${range} days</a> `,
+  );
+  const pages = Math.ceil(jobs.length / JOBS);
+  return html`<p>${ranges} ${grid.isCut ? 'Older runs of this range are left out.' : ''} ${toCheck(grid)}</p>
+    ${gridTable(grid)}
+    ${pages === 1 ? '' : html`<p>Page ${page} of ${pages}: ${Array.from({ length: pages }, (_, index) => html`<a href="${linkTo({ days: String(days), page: String(index + 1) })}">${index + 1}</a> `)}</p>`}`;
+}
+
+function jobTable(jobs: readonly JobOverview[], now: Date): Html {
+  return html`<table>
+    <thead>
+      <tr>
+        <th scope="col">Job</th>
+        <th scope="col">State</th>
+        <th scope="col">Last run</th>
+        <th scope="col">Started</th>
+        <th scope="col">Next tick</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${jobs.map(
+        ({ job, state, lastRun, nextScheduledAt, running, timeZone }) =>
+          html`<tr>
+            <th scope="row"><a href="${linkTo({ job })}">${job}</a></th>
+            <td>${stateText(state, state === 'running' ? progressOf(running) : '')}</td>
+            <td>${lastRun?.periodKey ?? ''}</td>
+            <td>${timeOf(lastRun?.startedAt, now, timeZone)}</td>
+            <td>${timeOf(nextScheduledAt, now, timeZone)}</td>
+          </tr>`,
+      )}
+    </tbody>
+  </table>`;
+}

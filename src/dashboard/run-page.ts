@@ -1,0 +1,182 @@
+import { InvalidLockUseError, SchemaMismatchError } from '../core';
+import { instanceOf } from '../core/lease/owner';
+import type { KnownJobs } from '../guard/operations/known-jobs';
+import type { Run, RunEvent } from '../ledger';
+import { stateOfRun, timeText } from '../ledger/operator/state-of-run';
+import type { RunKey } from '../ledger/run';
+import { idempotencyKeyOf } from '../ledger/tick/run-context';
+import {
+  actForm,
+  knownJobs,
+  linkTo,
+  NotFoundError,
+  stateText,
+  timeOf,
+  type Html,
+  type Page,
+  type View,
+} from './layout';
+import { html } from './vendor';
+
+/** One run: its attempts and acts in their order, what it left, and what an operator can do. */
+export async function runPage(view: View, key: RunKey): Promise<Page> {
+  const { job, scope, periodKey } = key;
+  const { reads } = view;
+  const name = `${job}\n${scope}\n${periodKey}`;
+  const known = await knownJobs(view);
+  if (known === undefined) throw new NotFoundError('This guard keeps no runs.');
+  const run = await reads.read(`run ${name}`, () => known.ledger.get(key));
+  const title = `${job}${scope === '' ? '' : ` (${scope})`} ${periodKey}`;
+  if (run === undefined) return { title, body: await withoutRun(view, known, key) };
+  const events = await reads.read(`events ${name}`, () => known.ledger.history(key));
+  const when = (instant: Date | undefined): string => `at ${timeText(instant, run.timeZone)}`;
+  const body = html`${backTo(job)}
+    <p>${stateText(run.state)} The run ${stateOfRun(run, { when }).sentence}.</p>
+    ${runActs(view, run)}
+    <h2>Time line</h2>
+    ${timeLine(run, events, known.now)} ${runFacts(view, run)} ${await logOf(view, known, key)}`;
+  return { title, body };
+}
+
+function backTo(job: string): Html {
+  return html`<p><a href="${linkTo({ job })}">Job ${job}</a></p>`;
+}
+
+/** A period that the job has, but that has no run. */
+async function withoutRun(view: View, known: KnownJobs, key: RunKey): Promise<Html> {
+  const { job, scope, periodKey } = key;
+  try {
+    await known.check(job);
+    await known.runName(job, periodKey, scope);
+  } catch (error) {
+    throw error instanceof InvalidLockUseError ? new NotFoundError(error.message) : error;
+  }
+  if (known.knownPolicy(job) === undefined)
+    throw new NotFoundError(`Job '${job}' has no run for '${periodKey}'.`);
+  const hidden = { job, scope, period: periodKey };
+  return html`${backTo(job)}
+    <p>This period has no run.</p>
+    ${actForm(view, { act: 'run', label: 'Run it now', effect: 'Asks an instance to run the job for this period.', hidden })}
+    ${actForm(view, { act: 'skip', label: 'Skip', effect: 'Records that this period has no run, so that no instance runs it.', hidden })}`;
+}
+
+interface Entry {
+  readonly at: Date;
+  readonly sign: string;
+  readonly text: string;
+  readonly detail?: string | undefined;
+}
+
+/** What the row and the history know of the attempts, and all acts of operators. */
+function timeLine(run: Run, events: readonly RunEvent[], now: Date): Html {
+  const { attempt, generation, startedAt, finishedAt, claimedBy = '', state } = run;
+  const entries: Entry[] = events.map(({ at, kind, actor, detail, attempt: of }) => ({
+    at,
+    sign: kind,
+    text: `${of > 0 ? `attempt ${of}, ` : ''}by ${actor}`,
+    detail,
+  }));
+  const on = `attempt ${attempt} on ${instanceOf(claimedBy)}`;
+  if (startedAt) entries.push({ at: startedAt, sign: 'running', text: `${on} started` });
+  const hasEvent = events.some(
+    (event) => event.attempt === attempt && event.generation === generation && event.kind === state,
+  );
+  if (finishedAt && !hasEvent) entries.push({ at: finishedAt, sign: state, text: on });
+  entries.sort((a, b) => a.at.getTime() - b.at.getTime());
+  if (entries.length === 0) return html`<p>No attempt has started.</p>`;
+  return html`<ol class="line">
+    ${entries.map(
+      ({ at, sign, text, detail }) =>
+        html`<li>
+          ${timeOf(at, now, run.timeZone)} ${stateText(sign)}
+          ${text}${detail === undefined ? '' : detailOf(detail)}
+        </li>`,
+    )}
+  </ol>`;
+}
+
+/** A stack is behind its first line. */
+function detailOf(text: string): Html {
+  const [first = '', ...more] = text.split('\n');
+  return more.length === 0
+    ? html`<br />${first}`
+    : html`<details>
+        <summary>${first}</summary>
+        <pre>${text}</pre>
+      </details>`;
+}
+
+function runFacts(view: View, run: Run): Html {
+  const { error, result, nextAttemptAt, timeZone } = run;
+  return html`${
+      error === undefined
+        ? ''
+        : html`<h2>Error</h2>
+            <pre>${error}</pre>`
+    }
+    ${
+      result === undefined
+        ? ''
+        : html`<h2>Result</h2>
+            <pre>${view.hidesResults ? 'Results are hidden.' : result}</pre>`
+    }
+    <h2>Details</h2>
+    <dl>
+      <dt>Idempotency key</dt>
+      <dd><code>${idempotencyKeyOf(run)}</code></dd>
+      <dt>Fencing token</dt>
+      <dd>${run.fencingToken ?? '–'}</dd>
+      <dt>Next attempt</dt>
+      <dd>${nextAttemptAt ? timeText(nextAttemptAt, timeZone) : '–'}</dd>
+      <dt>Period</dt>
+      <dd>${timeText(run.periodStart, timeZone)} until ${timeText(run.periodEnd, timeZone)}</dd>
+    </dl>`;
+}
+
+/** The end of a long log. */
+const LONGEST_LOG = 200_000;
+
+/** Logs can have what no one foresaw, so only operators see them. */
+async function logOf(view: View, { ledger }: KnownJobs, key: RunKey): Promise<Html | string> {
+  if (view.access.level !== 'operate' || view.hidesResults) return '';
+  const entries = await ledger.log(key).catch((error: unknown) => {
+    if (error instanceof InvalidLockUseError || error instanceof SchemaMismatchError) return [];
+    throw error;
+  });
+  if (entries.length === 0) return '';
+  const text = entries.map(({ lines }) => lines).join('');
+  return html`<h2>Log</h2>
+    <pre class="log" tabindex="0">${text.slice(-LONGEST_LOG)}</pre>`;
+}
+
+const ANEW = 'It becomes a new generation, with a new idempotency key, and is due at once.';
+
+/** The acts that the state of the run allows. */
+function runActs(view: View, run: Run): Html {
+  const { job, scope, periodKey: period, state, nextAttemptAt } = run;
+  const hidden = { job, scope, period };
+  const isOver =
+    state === 'interrupted' || state === 'skipped' || (state === 'failed' && nextAttemptAt === undefined);
+  const isRerun = isOver || state === 'completed' || state === 'running';
+  const canSkip = state === 'pending' || state === 'failed' || state === 'interrupted';
+  const rerun = actForm(view, {
+    act: 'rerun',
+    label: 'Run it again',
+    effect: isOver
+      ? `Runs this period again. ${ANEW}`
+      : `Runs this period again, although it is ${state}. ${ANEW}`,
+    hidden,
+  });
+  const resolve = actForm(view, {
+    act: 'resolve',
+    label: 'Record the outcome',
+    effect:
+      'Its holder crashed. Check what it did, and record the outcome. Pending: it runs again, if it has an attempt left.',
+    hidden,
+    fields: [{ name: 'as', label: 'Outcome', choices: ['completed', 'failed', 'pending'] }],
+  });
+  const skip = actForm(view, { act: 'skip', label: 'Skip', effect: 'No instance runs this period.', hidden });
+  return html`<div class="acts">
+    ${isRerun ? rerun : ''} ${state === 'interrupted' ? resolve : ''} ${canSkip ? skip : ''}
+  </div>`;
+}

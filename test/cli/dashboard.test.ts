@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { started } from './started';
+import { testOperated } from './operated';
+
+async function get(address: string, headers: OutgoingHttpHeaders = {}) {
+  const [response] = (await once(request(address, { headers }).end(), 'response')) as [IncomingMessage];
+  return { status: response.statusCode, headers: response.headers, text: await text(response) };
+}
+
+testOperated('cronlatch dashboard lets one browser in, and ends with Ctrl-C', async ({ url }) => {
+  const call = started(['dashboard', '--actor', 'anne'], { DATABASE_URL: url });
+  await call.printed('Ctrl-C ends the dashboard.');
+  const address = /http:\S+/.exec(call.output())?.[0] ?? '';
+  const { origin, port } = new URL(address);
+  assert.equal((await get(origin)).status, 401);
+  assert.equal((await get(`${origin}/?token=guess`)).status, 401);
+  assert.equal((await get(address, { Host: `ops.example.com:${port}` })).status, 403);
+
+  const entered = await get(address);
+  assert.deepEqual([entered.status, entered.headers.location], [303, '/']);
+  const [cookie = ''] = entered.headers['set-cookie'] ?? [];
+  assert.match(
+    cookie,
+    new RegExp(`^cronlatch_session_${port}=[\\w-]{32}; Path=/; HttpOnly; SameSite=Strict$`),
+  );
+  const session = { Cookie: `other=1; ${cookie.split(';')[0]}` };
+  const page = await get(origin, session);
+  assert.equal(page.status, 200);
+  assert.match(page.text, /anne may operate/);
+  assert.equal((await get(origin, { ...session, Host: 'localhost' })).status, 403);
+  assert.equal((await get(origin, { ...session, Host: `localhost:${port}` })).status, 200);
+  assert.equal((await get(`${origin}/?events=`)).status, 401);
+
+  const again = await get(address);
+  assert.equal(again.status, 401);
+  assert.match(again.text, /This address has been used, or is too old\./);
+  assert.equal(again.headers['set-cookie'], undefined);
+
+  call.kill('SIGINT');
+  assert.deepEqual((await call.ended).status, 0);
+});

@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { DAY_MS, testOperated, type Operated } from '../cli/operated';
+import { dailyJob, register } from '../cli/year-of-runs';
+import { confirmationIn, fieldsOf, siteOf, type Answer } from './site';
+
+function dayAgo(days: number): string {
+  return new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
+}
+
+function assertDone({ status, headers, text }: Answer, place: RegExp): void {
+  assert.equal(status, 303, text);
+  const [address = '', part] = (headers.get('location') ?? '').split('#');
+  assert.match(address, place);
+  assert.equal(part, 'main');
+}
+
+/** The message of a page. */
+function alertOf({ text }: Answer): string {
+  return /role="alert">([^<]*)/.exec(text)?.[1] ?? '';
+}
+
+/** What the history of a run keeps of acts. */
+async function actsOn({ guard }: Operated, job: string, periodKey: string) {
+  const events = await guard.ledger.history({ job, scope: '', periodKey });
+  return events
+    .filter(({ actor }) => actor === 'anne')
+    .map(({ kind, detail = '' }) => `${kind} ${detail.replace(/ since .*\)/, ')')}`);
+}
+
+testOperated('"Run now" requests a run, and shows that it is requested', async ({ guard }) => {
+  const site = siteOf(guard);
+  await register(guard, dailyJob('close-day'));
+  assertDone(await site.send('?job=close-day', 'run'), /^\?job=close-day&done=run$/);
+  const request = await guard.ledger.lastRequest('close-day');
+  assert.deepEqual([request?.actor, request?.reason], ['anne', 'ticket 7']);
+  assert.match((await site.get('?job=close-day&done=run')).text, /role="status">Requested\./);
+});
+
+testOperated('a failed run is rerun, and a completed one only after a confirmation', async (bench) => {
+  const { guard, runDaysAgo } = bench;
+  const site = siteOf(guard);
+  await register(guard, dailyJob('close-day'));
+  const failed = await runDaysAgo('close-day', 2, new Error('no disk'));
+  const completed = await runDaysAgo('close-day', 1);
+
+  assertDone(await site.send(`?job=close-day&period=${failed}`, 'rerun'), /done=rerun$/);
+  assert.deepEqual(await actsOn(bench, 'close-day', failed), ['rerun ticket 7 (was failed)']);
+
+  const asked = await site.send(`?job=close-day&period=${completed}`, 'rerun');
+  assert.equal(asked.status, 200);
+  assert.match(asked.text, /its work will be done a second time\./);
+  assert.equal(fieldsOf(asked.text, 'rerun')['reason'], 'ticket 7');
+  assert.deepEqual(await actsOn(bench, 'close-day', completed), []);
+  const confirmed = confirmationIn(asked.text) ?? '';
+  assertDone(await site.send(`?job=close-day&period=${completed}`, 'rerun', { confirmed }), /done=rerun$/);
+  assert.deepEqual(await actsOn(bench, 'close-day', completed), ['rerun ticket 7 (was completed)']);
+});
+
+testOperated(
+  'an interrupted run is resolved, and a failed run and a missed day are skipped',
+  async (bench) => {
+    const { guard, runDaysAgo, query } = bench;
+    const site = siteOf(guard);
+    await register(guard, dailyJob('close-day'));
+    const [interrupted, failed] = [await runDaysAgo('close-day', 4), dayAgo(3)];
+    await query(`UPDATE cronlatch_run SET state = 'interrupted'`);
+    await guard.ledger.skip(
+      { job: 'close-day', scope: '', periodKey: failed },
+      { actor: 'bob', reason: 'no' },
+    );
+    await query(`UPDATE cronlatch_run SET state = 'failed' WHERE state = 'skipped'`);
+
+    const page = `?job=close-day&period=${interrupted}`;
+    const unclear = await site.send(page, 'resolve', { as: 'done' });
+    assert.equal(unclear.status, 422);
+    assert.match(unclear.text, /role="alert">Choose an outcome: completed, failed or pending\./);
+    assertDone(await site.send(page, 'resolve', { as: 'failed' }), /done=resolve$/);
+    assert.deepEqual(await actsOn(bench, 'close-day', interrupted), ['resolved ticket 7 (was interrupted)']);
+    for (const period of [failed, dayAgo(2)]) {
+      assertDone(await site.send(`?job=close-day&period=${period}`, 'skip'), /done=skip$/);
+      const [act] = await actsOn(bench, 'close-day', period);
+      assert.match(act ?? '', /^skipped ticket 7/);
+    }
+  },
+);
+
+testOperated(
+  'a pause names the other jobs of the lock first, and lasts until "Resume"',
+  async ({ guard }) => {
+    const site = siteOf(guard);
+    const shared = { lock: 'books' };
+    await register(guard, dailyJob('close-day', shared), dailyJob('audit', shared));
+    const asked = await site.send('?job=close-day', 'pause', { for: '2h' });
+    assert.match(asked.text, /so they are paused, too:[^]*<li>audit<\/li>/);
+    assert.equal(fieldsOf(asked.text, 'pause')['for'], '2h');
+    assert.equal(await guard.locks.inspect('books'), undefined);
+    const confirmed = confirmationIn(asked.text) ?? '';
+    assertDone(await site.send('?job=close-day', 'pause', { for: '2h', confirmed }), /done=pause$/);
+    assert.match((await guard.locks.inspect('books'))?.lockedBy ?? '', /^hold\/anne\/ticket 7\//);
+    assertDone(await site.send('?job=close-day', 'resume'), /done=resume$/);
+    assert.equal((await guard.locks.inspect('books'))?.isHeld, false);
+  },
+);
+
+testOperated('a free lock is held until its hold is ended', async ({ guard }) => {
+  const site = siteOf(guard);
+  const lock = await guard.lockManager().tryLock({ name: 'books', lockAtMostFor: '10m' });
+  await lock?.unlock();
+  const wrong = await site.send('?lock=books', 'hold', { for: 'soon' });
+  assert.equal(wrong.status, 422);
+  assert.equal(fieldsOf(wrong.text, 'hold')['for'], 'soon');
+  assertDone(await site.send('?lock=books', 'hold'), /^\?lock=books&done=hold$/);
+  assert.equal((await guard.locks.inspect('books'))?.isHeld, true);
+  assertDone(await site.send('?lock=books', 'unhold'), /done=unhold$/);
+  assert.equal((await guard.locks.inspect('books'))?.isHeld, false);
+});
+
+testOperated('a holder that renews its lock is named before it is released', async ({ guard }) => {
+  const site = siteOf(guard);
+  await register(guard, dailyJob('close-day', { keepAlive: true }));
+  await guard.lockManager().tryLock({ name: 'close-day', lockAtMostFor: '10m' });
+  const held = async (): Promise<boolean | undefined> => (await guard.locks.inspect('close-day'))?.isHeld;
+  const asked = await site.send('?lock=close-day', 'release');
+  assert.equal(asked.status, 200);
+  assert.match(asked.text, new RegExp(`/${process.pid} renews this lock, so it still runs\\.`));
+  const stale = await site.send('?lock=close-day', 'release', { owner: 'host/1/a', confirmed: 'host/1/a' });
+  assert.equal(stale.status, 422);
+  assert.match(stale.text, /The holder of lock &#39;close-day&#39; has changed\./);
+  assert.equal(await held(), true);
+  const confirmed = confirmationIn(asked.text) ?? '';
+  assertDone(await site.send('?lock=close-day', 'release', { confirmed }), /done=release$/);
+  assert.equal(await held(), false);
+});
+
+testOperated('a backfill shows exactly the days that it adds after the confirmation', async (bench) => {
+  const { guard, runDaysAgo } = bench;
+  const site = siteOf(guard);
+  await register(guard, dailyJob('close-day'));
+  await runDaysAgo('close-day', 6);
+  await runDaysAgo('close-day', 3);
+  const range = { from: dayAgo(5), to: dayAgo(2) };
+  const days = [dayAgo(5), dayAgo(4), dayAgo(2)];
+  const asked = await site.send('?job=close-day', 'backfill', range);
+  assert.deepEqual(
+    [...asked.text.matchAll(/<li>(\d{4}-\d\d-\d\d)<\/li>/g)].map(([, day]) => day),
+    days,
+  );
+  const confirmed = confirmationIn(asked.text) ?? '';
+  assert.equal(confirmed, days.join(' '));
+  await runDaysAgo('close-day', 4);
+  const changed = await site.send('?job=close-day', 'backfill', { ...range, confirmed });
+  assert.equal(changed.status, 200, 'other days need another confirmation');
+  const again = { ...range, confirmed: confirmationIn(changed.text) ?? '' };
+  assertDone(await site.send('?job=close-day', 'backfill', again), /done=backfill$/);
+  const pending = await guard.ledger.list({ job: 'close-day', states: ['pending'] });
+  assert.deepEqual(pending.map(({ periodKey }) => periodKey).sort(), [dayAgo(5), dayAgo(2)].sort());
+  for (const day of [dayAgo(5), dayAgo(2)])
+    assert.match((await actsOn(bench, 'close-day', day)).join(), /ticket 7/);
+  const empty = await site.send('?job=close-day', 'backfill', range);
+  assert.match(empty.text, /No business day from \S+ to \S+ lacks a run\./);
+});
+
+testOperated('a job that no instance declares any more is forgotten', async ({ guard, query }) => {
+  const site = siteOf(guard);
+  await register(guard, dailyJob('close-day'), dailyJob('audit'));
+  assert.equal((await site.send('?job=audit', 'forget')).status, 422, 'an instance still declares it');
+  await query(`UPDATE cronlatch_job SET registered_at = registered_at - 3600000000`);
+  assertDone(await site.send('?job=audit', 'forget'), /^\?done=forget$/);
+  assert.equal((await site.get('?job=audit')).status, 404);
+});
+
+testOperated('a wrong reason changes nothing, and the form keeps what was typed', async ({ guard }) => {
+  const site = siteOf(guard);
+  await register(guard, dailyJob('close-day'));
+  for (const reason of ['', '   ', 'x'.repeat(2001)]) {
+    const refused = await site.send('?job=close-day', 'pause', { for: '2h', reason });
+    assert.equal(refused.status, 422);
+    assert.match(refused.text, /role="alert">reason is [^<]*1 to 2000 characters\./);
+    assert.deepEqual(
+      [fieldsOf(refused.text, 'pause')['for'], fieldsOf(refused.text, 'pause')['reason']],
+      ['2h', reason.trim()],
+    );
+  }
+  assert.equal(await guard.locks.inspect('close-day').then((lock) => lock?.isHeld ?? false), false);
+});
+
+testOperated('an unknown act is refused with a message', async (bench) => {
+  const site = siteOf(bench.guard);
+  await register(bench.guard, dailyJob('close-day'));
+  const period = await bench.runDaysAgo('close-day', 1, new Error('no disk'));
+  const page = `?job=close-day&period=${period}`;
+  const unknown = await site.send(page, 'rerun', { act: 'explode' });
+  assert.equal(unknown.status, 422);
+  assert.deepEqual(await actsOn(bench, 'close-day', period), []);
+  assert.match(alertOf(unknown), /There is no act &#39;explode&#39;\./);
+});
+
+testOperated('an act that the page no longer offers is refused with a message', async ({ guard }) => {
+  const site = siteOf(guard);
+  const lock = await guard.lockManager().tryLock({ name: 'books', lockAtMostFor: '10m' });
+  const fields = { ...fieldsOf((await site.get('?lock=books')).text, 'release'), reason: 'ticket 7' };
+  await lock?.unlock();
+  const late = await site.post('?lock=books', fields);
+  assert.equal(late.status, 422);
+  assert.match(alertOf(late), /The holder of lock &#39;books&#39; has changed\./);
+});
+
+testOperated('an address of nothing leads back to the overview', async ({ guard }) => {
+  const site = siteOf(guard);
+  await register(guard, dailyJob('close-day'));
+  const queries = [
+    ...['?job=nothing', '?job=nothing&period=2026-01-01', '?job=close-day&period=2026-02-30'],
+    ...['?job=close-day&period=%00', '?job=close-day&year=0', '?job=close-day&year=2026x'],
+    ...['?lock=nothing', '?days=31', '?days=x', '?page=0', '?page=2', '?page=1.5'],
+  ];
+  for (const query of queries) {
+    const { status, text } = await site.get(query);
+    assert.equal(status, 404, query);
+    assert.match(text, /<a href="\?">Overview<\/a>/, query);
+  }
+});

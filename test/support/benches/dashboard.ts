@@ -1,0 +1,86 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
+import type { Browser } from 'playwright-core';
+import type { JobGuard } from 'cronlatch';
+import { createJobGuard, createTables } from 'cronlatch/better-sqlite3';
+import { createDashboard, toNodeHandler } from 'cronlatch/dashboard';
+import { sqliteDatabase } from '../databases/fresh';
+import { testInBrowser } from '../processes/browser';
+import { closing } from './closing';
+
+/** A guard on a SQLite file, and its dashboard, which alice may operate. */
+export interface DashboardBench {
+  readonly browser: Browser;
+  readonly guard: JobGuard;
+  readonly address: string;
+  readonly stopServer: () => Promise<void>;
+  /** On the same port as before. */
+  readonly startServer: () => Promise<void>;
+  /** @returns the key of the period */
+  readonly runDaysAgo: (job: string, days: number, error?: Error) => Promise<string>;
+}
+
+/** A test of the pages that a browser shows. */
+export function testDashboard(
+  name: string,
+  body: (bench: DashboardBench, t: TestContext) => Promise<void>,
+): void {
+  testInBrowser(name, async (browser, t) => {
+    await using database = closing(sqliteDatabase());
+    const url = `sqlite:${(database.options as { database: string }).database}`;
+    await createTables(url);
+    await using guard = closing(await createJobGuard(url, { logger: false, pollInterval: false }));
+    let served = await serve(guard);
+    const { address } = served;
+    try {
+      const bench = {
+        ...{ browser, guard, address },
+        stopServer: () => served.stop(),
+        startServer: async () => void (served = await serve(guard, Number(new URL(address).port))),
+        runDaysAgo: (...of: Parameters<DashboardBench['runDaysAgo']>) => runDaysAgo(guard, ...of),
+      };
+      await body(bench, t);
+    } finally {
+      await browser.close();
+      await served.stop();
+    }
+  });
+}
+
+async function serve(guard: JobGuard, port = 0) {
+  const dashboard = createDashboard({ guard, access: () => ({ level: 'operate', actor: 'alice' }) });
+  const server = createServer(toNodeHandler(dashboard));
+  await once(server.listen(port, '127.0.0.1'), 'listening');
+  return {
+    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    stop: async (): Promise<void> => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function runDaysAgo(guard: JobGuard, job: string, days: number, error?: Error): Promise<string> {
+  const at = new Date(Date.now() - days * 86_400_000);
+  const task = (): void => {
+    if (error !== undefined) throw error;
+  };
+  await guard.run({ ...daily(job), at }, task).catch(() => {});
+  return at.toISOString().slice(0, 10);
+}
+
+/** A job of one attempt per day. */
+export function daily(name: string) {
+  const oncePer = { period: 'day', timeZone: 'UTC', retry: { maxAttempts: 1 } } as const;
+  return { name, lockAtMostFor: '10m', oncePer } as const;
+}
+
+/** The queries of one page of each kind. */
+export function pagesOf(job: string, period: string): string[] {
+  const pages = [{}, { job }, { job, period }, { locks: 'all' }, { lock: job }];
+  return pages.map((query) => `?${new URLSearchParams(query).toString()}`);
+}
