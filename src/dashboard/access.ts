@@ -1,26 +1,51 @@
 import { randomBytes } from 'node:crypto';
+import { describeValue } from '../core/options';
 import type { Access, AccessFunction } from './options';
 import { getCookie, setCookie, type Context } from './vendor';
 
 const NONE: Access = { level: 'none' };
 const LONGEST_ANSWER_MS = 5000;
+const QUIET_MS = 60_000;
+const LATE = Symbol('late');
 
-/** What the application answers. An error, no answer within 5 s, or anything else counts as `'none'`. */
-export async function accessOf(access: AccessFunction, request: Request): Promise<Access> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Access>((resolve) => {
-    timer = setTimeout(() => resolve(NONE), LONGEST_ANSWER_MS);
-  });
-  try {
-    const given: unknown = await Promise.race([access(request), late]);
-    const { level, actor } = (given ?? {}) as Partial<Access>;
-    if (level === 'read') return { level, actor: isActor(actor) ? actor : undefined };
-    return level === 'operate' && isActor(actor) ? { level, actor } : NONE;
-  } catch {
+/**
+ * What the application answers. An error, no answer within 5 s, or anything else counts as `'none'`.
+ *
+ * @param warn gets at most one of these faults a minute, because anyone can send requests
+ */
+export function accessAsker(
+  access: AccessFunction,
+  warn: (message: string, error?: unknown) => void,
+): (request: Request) => Promise<Access> {
+  let quietUntil = -Infinity;
+  const none = (fault: string, error?: unknown): Access => {
+    if (performance.now() >= quietUntil) {
+      quietUntil = performance.now() + QUIET_MS;
+      warn(`access of the dashboard ${fault}, so the request has no access.`, error);
+    }
     return NONE;
-  } finally {
-    clearTimeout(timer);
-  }
+  };
+  return async (request) => {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<typeof LATE>((resolve) => {
+      timer = setTimeout(resolve, LONGEST_ANSWER_MS, LATE);
+    });
+    try {
+      const given: unknown = await Promise.race([access(request), late]);
+      if (given === LATE) return none('did not answer within 5 s');
+      const { level, actor } = (given ?? {}) as Partial<Access>;
+      if (level === 'none') return NONE;
+      if (level === 'read') return { level, actor: isActor(actor) ? actor : undefined };
+      if (level !== 'operate') return none(`returned ${describeValue(given)} without a known level`);
+      return isActor(actor)
+        ? { level, actor }
+        : none(`returned 'operate' with actor ${describeValue(actor)}`);
+    } catch (error) {
+      return none('failed', error);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
 }
 
 function isActor(actor: unknown): actor is string {

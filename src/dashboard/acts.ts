@@ -2,6 +2,7 @@ import { InvalidLockConfigurationError, InvalidLockUseError } from '../core';
 import { DAY_MS, parsePositiveDuration } from '../core/duration';
 import { instanceOf } from '../core/lease/owner';
 import type { JobGuard } from '../guard';
+import { integrationOf } from '../guard/integration';
 import { endHold, findCurrentRuns } from '../guard/operations/holds';
 import { KnownJobs } from '../guard/operations/known-jobs';
 import { isRunning } from '../guard/operations/why';
@@ -9,7 +10,7 @@ import { backfill } from '../ledger/operator/backfill';
 import { checkAct } from '../ledger/operator/decide-act';
 import { dateOf, dayOf } from '../ledger/periods/business-date';
 import type { RunKey } from '../ledger/run';
-import type { Confirmation, SentForm } from './layout';
+import { knownJobsOf, type Confirmation, type SentForm } from './layout';
 
 interface Act {
   readonly guard: JobGuard;
@@ -20,35 +21,42 @@ interface Act {
 /** An act that is done returns nothing, or asks for a confirmation. One that is refused throws, and the form comes back. */
 type Result = Confirmation | void;
 
-const ACTS: Readonly<Record<string, (act: Act) => Promise<Result>>> = {
-  run: async ({ guard, by, values: { job = '', scope, period } }) =>
-    void (await guard.ledger.requestRun(job, {
-      ...by,
-      scope: scope || undefined,
-      periodKey: period || undefined,
-    })),
-  rerun,
-  resolve: async ({ guard, by, values }) => {
-    const as = (['completed', 'failed', 'pending'] as const).find((outcome) => outcome === values['as']);
-    if (as === undefined) throw new InvalidLockUseError('Choose an outcome: completed, failed or pending.');
-    await guard.ledger.resolve(keyOf(values), { ...by, as });
-  },
-  skip: async ({ guard, by, values }) => (await KnownJobs.of(guard)).ledger.skip(keyOf(values), by),
-  backfill: addRuns,
-  pause,
-  resume: async ({ guard, by, values: { job = '' } }) => {
-    const known = await KnownJobs.of(guard);
-    const lock = known.lockOf(job);
-    const starting = await findCurrentRuns(known, lock);
-    if (!(await endHold(guard, lock, by, { context: known.context, starting }))) throw notHeld(lock);
-  },
-  hold: async ({ guard, by, values }) => await holdLock(guard, values['lock'] ?? '', values['for'] ?? '', by),
-  unhold: async ({ guard, by, values: { lock = '' } }) => {
-    if (!(await guard.locks.unhold(lock, by))) throw notHeld(lock);
-  },
-  release,
-  forget: async ({ guard, values: { job = '' } }) => await guard.ledger.forget(job),
-};
+const ACTS: ReadonlyMap<string, (act: Act) => Promise<Result>> = new Map(
+  Object.entries({
+    run: async ({ guard, by, values: { job = '', scope, period } }) =>
+      void (await guard.ledger.requestRun(job, {
+        ...by,
+        scope: scope || undefined,
+        periodKey: period || undefined,
+      })),
+    rerun,
+    resolve: async ({ guard, by, values }) => {
+      const as = (['completed', 'failed', 'pending'] as const).find((outcome) => outcome === values['as']);
+      if (as === undefined) throw new InvalidLockUseError('Choose an outcome: completed, failed or pending.');
+      await guard.ledger.resolve(keyOf(values), { ...by, as });
+    },
+    skip: async ({ guard, by, values }) => (await KnownJobs.of(guard)).ledger.skip(keyOf(values), by),
+    backfill: addRuns,
+    pause,
+    resume: async ({ guard, by, values: { job = '' } }) => {
+      const known = await KnownJobs.of(guard);
+      const lock = known.lockOf(job);
+      const starting = await findCurrentRuns(known, lock);
+      if (!(await endHold(guard, lock, by, { context: known.context, starting }))) throw notHeld(lock);
+    },
+    hold: async ({ guard, by, values }) =>
+      await holdLock(guard, values['lock'] ?? '', values['for'] ?? '', by),
+    unhold: async ({ guard, by, values: { lock = '' } }) => {
+      if (!(await guard.locks.unhold(lock, by))) throw notHeld(lock);
+    },
+    release,
+    forget: async ({ guard, by: { actor, reason }, values: { job = '' } }) => {
+      await guard.ledger.forget(job);
+      // No table keeps it.
+      integrationOf(guard).warn(`${actor} has removed job '${job}' from the register: ${reason}`);
+    },
+  }),
+);
 
 /**
  * Does what a form asks for.
@@ -61,7 +69,7 @@ export async function perform(
   actor: string,
   values: SentForm['values'],
 ): Promise<SentForm | undefined> {
-  const act = ACTS[values['act'] ?? ''];
+  const act = ACTS.get(values['act'] ?? '');
   try {
     if (act === undefined) throw new InvalidLockUseError(`There is no act '${values['act']}'.`);
     const by = { actor, reason: values['reason'] ?? '' };
@@ -94,9 +102,10 @@ async function rerun({ guard, by, values }: Act): Promise<Result> {
 
 /** Shows the days first, and adds them if they are still the same. */
 async function addRuns({ guard, by, values }: Act): Promise<Result> {
-  const { job = '', scope = '', from = '', to = '', confirmed } = values;
+  const { job = '', from = '', to = '', confirmed } = values;
   const known = await KnownJobs.of(guard);
   const policy = known.policy(job);
+  const scope = values['scope'] || undefined;
   const range = { from: dateOf(dayOf(from, 'From')), to: dateOf(dayOf(to, 'To')), scope };
   const since = new Date(dayOf(range.from) * DAY_MS - 2 * DAY_MS);
   const gaps = await known.ledger.gaps(job, { scope, from: since });
@@ -133,7 +142,7 @@ async function release({ guard, by, values: { lock = '', owner = '', confirmed }
   const state = await guard.locks.inspect(lock);
   if (!state?.isHeld || state.lockedBy !== owner)
     throw new InvalidLockUseError(`The holder of lock '${lock}' has changed. Load the page again.`);
-  const known = await KnownJobs.of(guard).catch(() => undefined);
+  const known = await knownJobsOf(guard);
   const registered = known?.get(known.jobsOf(lock)[0] ?? '');
   if (isRunning(state, registered, known?.now ?? new Date()) && confirmed !== owner)
     return {

@@ -7,7 +7,7 @@ import {
 import { describeValue } from '../core/options';
 import type { JobGuard } from '../guard';
 import { integrationOf, isJobGuard } from '../guard/integration';
-import { accessOf, refusalOf, tokenOf } from './access';
+import { accessAsker, refusalOf, tokenOf } from './access';
 import { perform } from './acts';
 import { CachedReads } from './cached-reads';
 import { jobPage } from './job-page';
@@ -37,11 +37,11 @@ const HEADERS = {
 
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M4 7V5a4 4 0 0 1 8 0v2h1v8H3V7zm2 0h4V5a2 2 0 0 0-4 0z" fill="#2a6"/></svg>`;
 
-const ASSETS: Readonly<Record<string, readonly [type: string, text: string]>> = {
-  style: ['text/css; charset=utf-8', STYLE],
-  script: ['text/javascript; charset=utf-8', SCRIPT],
-  icon: ['image/svg+xml', ICON],
-};
+const ASSETS: ReadonlyMap<string, readonly [type: string, text: string]> = new Map([
+  ['style', ['text/css; charset=utf-8', STYLE]],
+  ['script', ['text/javascript; charset=utf-8', SCRIPT]],
+  ['icon', ['image/svg+xml', ICON]],
+]);
 
 /** How often an open page is read again, and its access asked for again. */
 const REFRESH_MS = 5000;
@@ -56,7 +56,8 @@ const MOST_STREAMS = 100;
  */
 export function createDashboard(options: DashboardOptions): Dashboard {
   checkOptions(options);
-  const { guard, access, origins = [], hideResults: hidesResults = false } = options;
+  const { guard, origins = [], hideResults: hidesResults = false } = options;
+  const accessOf = accessAsker(options.access, (...of) => integrationOf(guard).warn(...of));
   const reads = new CachedReads();
   let streams = 0;
   const viewOf = (context: Context, allowed: Access, sent?: SentForm): View => {
@@ -71,9 +72,9 @@ export function createDashboard(options: DashboardOptions): Dashboard {
   });
   app.onError((error, context) => failed(error, context, guard));
   app.get('*', async (context) => {
-    const asset = ASSETS[context.req.query('asset') ?? ''];
+    const asset = ASSETS.get(context.req.query('asset') ?? '');
     if (asset) return context.body(asset[1], 200, { 'Content-Type': asset[0] });
-    const allowed = await accessOf(access, context.req.raw);
+    const allowed = await accessOf(context.req.raw);
     if (allowed.level === 'none') return refused(context);
     const view = viewOf(context, allowed);
     if (context.req.query('events') === undefined) return await shown(context, view);
@@ -81,14 +82,14 @@ export function createDashboard(options: DashboardOptions): Dashboard {
     streams += 1;
     return streamSSE(context, async (stream) => {
       try {
-        await follow(view, () => accessOf(access, context.req.raw), stream);
+        await follow(view, () => accessOf(context.req.raw), stream);
       } finally {
         streams -= 1;
       }
     });
   });
   app.post('*', async (context) => {
-    const allowed = await accessOf(access, context.req.raw);
+    const allowed = await accessOf(context.req.raw);
     if (allowed.level === 'none') return refused(context);
     const values = textsOf(await context.req.parseBody());
     const refusal =
@@ -180,6 +181,8 @@ function refused(context: Context): Promise<Response> {
   );
 }
 
+const MAYBE_DONE = 'Your act may have been done: look before you send it again.';
+
 /** What an operator reads about an error. The database's own words can contain secrets, so only its kind is shown. */
 function failed(error: Error, context: Context, guard: JobGuard): Promise<Response> {
   if (error instanceof NotFoundError) return problem(context, 404, 'Not found', error.message);
@@ -190,8 +193,14 @@ function failed(error: Error, context: Context, guard: JobGuard): Promise<Respon
       'Tables',
       `${error.message} Create what is missing with npx cronlatch init.`,
     );
+  const isAct = context.req.method === 'POST';
   if (error instanceof LockStorageError)
-    return problem(context, 503, 'No answer', 'The database did not answer. Load the page again.');
+    return problem(
+      context,
+      503,
+      'No answer',
+      `The database did not answer. ${isAct ? MAYBE_DONE : 'Load the page again.'}`,
+    );
   const isMisuse = error instanceof InvalidLockUseError || error instanceof InvalidLockConfigurationError;
   if (isMisuse) return problem(context, 404, 'Not found', error.message);
   integrationOf(guard).warn('A page of the dashboard failed.', error);

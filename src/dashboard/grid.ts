@@ -87,8 +87,9 @@ async function rowOf(known: KnownJobs, job: JobOverview, runs: readonly RunSumma
   const startedAt = lastRun?.startedAt;
   if (runs.length === 0 && lastRun && startedAt)
     addRun(cells, dateOf(dayAt(startedAt.getTime(), { timeZone, dayStartMs: 0 })), lastRun);
+  const scope = known.get(job.job)?.declared.scope ?? '';
   for (const date of await missedDates(known, job.job, cells))
-    cells.set(date, { state: 'missed', period: date, scope: '', count: 1 });
+    cells.set(date, { state: 'missed', period: date, scope, count: 1 });
   return { job: job.job, cells };
 }
 

@@ -19,6 +19,7 @@ import {
   linkTo,
   NotFoundError,
   stateText,
+  tableOf,
   timeOf,
   type Html,
   type Page,
@@ -70,8 +71,8 @@ async function registeredPart(
   registered: RegisteredJob,
 ): Promise<Html> {
   const missed = await readMissed(view, known, job.job, registered.declared);
-  return html`${missedText(job.job, missed)} ${jobActs(view, known, { ...job, ...registered }, missed)}
-  ${declaration(registered, known.now)}`;
+  return html`${missedText(job.job, registered.declared.scope, missed)}
+  ${jobActs(view, known, { ...job, ...registered }, missed)} ${declaration(registered, known.now)}`;
 }
 
 /** Each schedule in words. An expression that only node-cron knows stays as it is. */
@@ -146,21 +147,10 @@ function calendar(row: GridRow, year: number): Html {
 function runList(runs: readonly RunSummary[], now: Date): Html {
   if (runs.length === 0) return html`<p>No run of this year is recorded.</p>`;
   const longest = Math.max(...runs.map((run) => durationOf(run) ?? 0), 1);
-  return html`<table>
-    <thead>
-      <tr>
-        <th scope="col">Period</th>
-        <th scope="col">State</th>
-        <th scope="col">Attempt</th>
-        <th scope="col">Started</th>
-        <th scope="col">On</th>
-        <th scope="col">Took</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${runs.map((run) => runRow(run, longest, now))}
-    </tbody>
-  </table>`;
+  return tableOf(
+    ['Period', 'State', 'Attempt', 'Started', 'On', 'Took'],
+    runs.map((run) => runRow(run, longest, now)),
+  );
 }
 
 function runRow(run: RunSummary, longest: number, now: Date): Html {
@@ -240,7 +230,7 @@ async function readMissed(
   const from = new Date(known.now.getTime() - 365 * DAY_MS);
   return await reads.read(`missed ${job}`, async () => {
     try {
-      return await known.ledger.gaps(job, { scope: declared.scope ?? '', from });
+      return await known.ledger.gaps(job, { from });
     } catch (error) {
       if (error instanceof CalendarError) return [];
       throw error;
@@ -248,11 +238,11 @@ async function readMissed(
   });
 }
 
-function missedText(job: string, missed: Missed): Html | string {
+function missedText(job: string, scope: string | undefined, missed: Missed): Html | string {
   if (missed.length === 0) return '';
   const links = missed
     .slice(0, MOST_MISSED)
-    .map(({ key }) => html`<a href="${linkTo({ job, period: key })}">${key}</a> `);
+    .map(({ key }) => html`<a href="${linkTo({ job, period: key, scope })}">${key}</a> `);
   const more = missed.length > MOST_MISSED ? `and ${missed.length - MOST_MISSED} more` : '';
   return html`<p>Business days of the last year without a run: ${links}${more}</p>`;
 }

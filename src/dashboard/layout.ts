@@ -46,13 +46,15 @@ export interface Page {
 export class NotFoundError extends Error {}
 
 /** `undefined` for a guard that keeps no runs. */
+export async function knownJobsOf(guard: JobGuard): Promise<KnownJobs | undefined> {
+  return await KnownJobs.of(guard).catch((error: unknown) => {
+    if (!(error instanceof InvalidLockConfigurationError)) throw error;
+    return undefined;
+  });
+}
+
 export async function knownJobs({ reads, guard }: View): Promise<KnownJobs | undefined> {
-  return await reads.read('jobs', () =>
-    KnownJobs.of(guard).catch((error: unknown) => {
-      if (!(error instanceof InvalidLockConfigurationError)) throw error;
-      return undefined;
-    }),
-  );
+  return await reads.read('jobs', () => knownJobsOf(guard));
 }
 
 /** An address of the dashboard. It has no path, so that the dashboard works under any. */
@@ -102,6 +104,20 @@ export interface FormOptions {
   readonly effect: string;
   readonly hidden?: Readonly<Record<string, string | undefined>>;
   readonly fields?: readonly FieldOptions[];
+}
+
+/** A table without a caption. */
+export function tableOf(columns: readonly string[], rows: readonly Html[]): Html {
+  return html`<table>
+    <thead>
+      <tr>
+        ${columns.map((column) => html`<th scope="col">${column}</th>`)}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows}
+    </tbody>
+  </table>`;
 }
 
 /** A form of an act, with a reason. Only for those who may operate. */
@@ -159,23 +175,25 @@ function fieldOf(
   </p>`;
 }
 
-const DONE: Readonly<Record<string, string>> = {
-  run: 'Requested. An instance starts the job at its next check for overdue runs.',
-  pause: 'Paused: no instance starts the job.',
-  resume: 'Resumed: overdue runs start at the next check.',
-  rerun: 'Recorded: the run is due at once.',
-  resolve: 'Recorded.',
-  skip: 'Recorded: no instance runs this period.',
-  backfill: 'Added: instances start these runs at their next check.',
-  hold: 'Held: no instance starts a job of this lock.',
-  unhold: 'The hold has ended.',
-  release: 'Released.',
-  forget: 'Forgotten.',
-};
+const DONE: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    run: 'Requested. An instance starts the job at its next check for overdue runs.',
+    pause: 'Paused: no instance starts the job.',
+    resume: 'Resumed: overdue runs start at the next check.',
+    rerun: 'Recorded: the run is due at once.',
+    resolve: 'Recorded.',
+    skip: 'Recorded: no instance runs this period.',
+    backfill: 'Added: instances start these runs at their next check.',
+    hold: 'Held: no instance starts a job of this lock.',
+    unhold: 'The hold has ended.',
+    release: 'Released.',
+    forget: 'Forgotten.',
+  }),
+);
 
 /** The body of a page: what an event replaces when it has changed. */
 export async function mainOf(view: View, { title, body }: Page): Promise<string> {
-  const done = DONE[view.query.get('done') ?? ''];
+  const done = DONE.get(view.query.get('done') ?? '');
   const { values, error } = view.sent ?? {};
   // A form that the page no longer has cannot show it.
   const isInForm = (await body).includes(`id="${values?.['act'] ?? ''}" class="act sent"`);

@@ -1,7 +1,17 @@
 import type { LockState } from '../core';
 import { isHoldOwner } from '../core/lease/owner';
 import { stateOfLock } from '../guard/operations/signs';
-import { actForm, linkTo, NotFoundError, stateText, timeOf, type Html, type Page, type View } from './layout';
+import {
+  actForm,
+  linkTo,
+  NotFoundError,
+  stateText,
+  tableOf,
+  timeOf,
+  type Html,
+  type Page,
+  type View,
+} from './layout';
 import { html } from './vendor';
 
 const PAGE = 100;
@@ -22,20 +32,10 @@ export async function locksPage(view: View): Promise<Page> {
     ${
       shown.length === 0
         ? html`<p>${held ? 'No lock is held.' : 'There are no locks.'}</p>`
-        : html`<table>
-            <thead>
-              <tr>
-                <th scope="col">Lock</th>
-                <th scope="col">State</th>
-                <th scope="col">Holder</th>
-                <th scope="col">Since</th>
-                <th scope="col">Until</th>
-              </tr>
-            </thead>
-            <tbody>
-              ${shown.map((lock) => rowOf(lock, now))}
-            </tbody>
-          </table>`
+        : tableOf(
+            ['Lock', 'State', 'Holder', 'Since', 'Until'],
+            shown.map((lock) => rowOf(lock, now)),
+          )
     }
     ${more ? html`<p><a href="${linkTo({ locks: held ? 'held' : 'all', after: more })}">Next page</a></p>` : ''}`;
   return { title: 'Locks', body };

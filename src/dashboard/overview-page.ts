@@ -8,6 +8,7 @@ import {
   linkTo,
   NotFoundError,
   stateText,
+  tableOf,
   timeOf,
   type Html,
   type Page,
@@ -109,27 +110,15 @@ async function gridOf(
 }
 
 function jobTable(jobs: readonly JobOverview[], now: Date): Html {
-  return html`<table>
-    <thead>
-      <tr>
-        <th scope="col">Job</th>
-        <th scope="col">State</th>
-        <th scope="col">Last run</th>
-        <th scope="col">Started</th>
-        <th scope="col">Next tick</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${jobs.map(
-        ({ job, state, lastRun, nextScheduledAt, running, timeZone }) =>
-          html`<tr>
-            <th scope="row"><a href="${linkTo({ job })}">${job}</a></th>
-            <td>${stateText(state, state === 'running' ? progressOf(running) : '')}</td>
-            <td>${lastRun?.periodKey ?? ''}</td>
-            <td>${timeOf(lastRun?.startedAt, now, timeZone)}</td>
-            <td>${timeOf(nextScheduledAt, now, timeZone)}</td>
-          </tr>`,
-      )}
-    </tbody>
-  </table>`;
+  const rows = jobs.map(
+    ({ job, state, lastRun, nextScheduledAt, running, timeZone }) =>
+      html`<tr>
+        <th scope="row"><a href="${linkTo({ job })}">${job}</a></th>
+        <td>${stateText(state, state === 'running' ? progressOf(running) : '')}</td>
+        <td>${lastRun?.periodKey ?? ''}</td>
+        <td>${timeOf(lastRun?.startedAt, now, timeZone)}</td>
+        <td>${timeOf(nextScheduledAt, now, timeZone)}</td>
+      </tr>`,
+  );
+  return tableOf(['Job', 'State', 'Last run', 'Started', 'Next tick'], rows);
 }

@@ -28,23 +28,40 @@ void test('without a guard or access, there is no dashboard', () => {
     );
 });
 
-void test('any other answer than a level means no access', async () => {
+const FAILED = new Error('no directory');
+
+void test('any other answer than a level means no access, and is one warning', async () => {
   const { guard } = guardOfRuns();
-  const answers: readonly (() => unknown)[] = [
-    ...[() => ({ level: 'none' }), () => undefined, () => null, () => 'operate', () => true],
-    ...[() => ({ level: 'admin', actor: 'anne' }), () => ({ level: 'operate' })],
-    ...[() => ({ level: 'operate', actor: ' ' }), () => ({ level: 'operate', actor: 'x'.repeat(201) })],
-    () => Promise.reject(new Error('no directory')),
-    () => {
-      throw new Error('no session');
-    },
+  const warnings: { readonly message: string; readonly error?: unknown }[] = [];
+  guard.on('guard:warning', (warning) => void warnings.push(warning));
+  const noLevel = /returned .* without a known level/;
+  const noActor = /returned 'operate' with actor /;
+  const answers: readonly (readonly [answer: () => unknown, warning?: RegExp, error?: Error])[] = [
+    [() => ({ level: 'none' })],
+    ...[undefined, null, 'operate', true].map((given) => [() => given, noLevel] as const),
+    [() => ({ level: 'admin', actor: 'anne' }), noLevel],
+    ...[undefined, ' ', 'x'.repeat(201)].map(
+      (actor) => [() => ({ level: 'operate', actor }), noActor] as const,
+    ),
+    [() => Promise.reject(FAILED), /failed/, FAILED],
+    [
+      () => {
+        throw FAILED;
+      },
+      /failed/,
+      FAILED,
+    ],
   ];
-  for (const answer of answers) {
+  for (const [answer, warning, error] of answers) {
     const site = siteOf(guard, { access: () => untyped<Access>(answer()) });
     for (const { status, text } of [await site.get(), await site.get('?events='), await site.post('', {})]) {
       assert.equal(status, 401, String(answer));
       assert.match(text, /You may not see this dashboard\./);
     }
+    const [first, ...more] = warnings.splice(0);
+    assert.match(first?.message ?? '', warning ?? /^$/, String(answer));
+    assert.equal(first?.error, error);
+    assert.deepEqual(more, []);
   }
 });
 
@@ -164,6 +181,20 @@ testOperated('names and errors are escaped on all pages', async (bench) => {
   const refused = await site.send(pages[6] ?? '', 'rerun', { reason: `"><img src=x>${'x'.repeat(2000)}` });
   assert.equal(refused.status, 422);
   assert.doesNotMatch(refused.text, /<img/);
+});
+
+testOperated('an act whose database does not answer says that it may have been done', async ({ guard }) => {
+  const site = siteOf(guard);
+  await register(guard, dailyJob('close-day'));
+  const lost = new LockStorageError('connection reset', { outcome: 'unknown' });
+  const hold = mock.method(guard.locks, 'hold', () => Promise.reject(lost));
+  try {
+    const { status, text } = await site.send('?job=close-day', 'pause');
+    assert.equal(status, 503);
+    assert.match(text, /Your act may have been done: look before you send it again\./);
+  } finally {
+    hold.mock.restore();
+  }
 });
 
 void test('an error of the database is reported without its message', async () => {

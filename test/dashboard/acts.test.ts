@@ -165,7 +165,10 @@ testOperated('a job that no instance declares any more is forgotten', async ({ g
   await register(guard, dailyJob('close-day'), dailyJob('audit'));
   assert.equal((await site.send('?job=audit', 'forget')).status, 422, 'an instance still declares it');
   await query(`UPDATE cronlatch_job SET registered_at = registered_at - 3600000000`);
+  const warnings: string[] = [];
+  guard.on('guard:warning', ({ message }) => void warnings.push(message));
   assertDone(await site.send('?job=audit', 'forget'), /^\?done=forget$/);
+  assert.deepEqual(warnings, ["anne has removed job 'audit' from the register: ticket 7"]);
   assert.equal((await site.get('?job=audit')).status, 404);
 });
 
@@ -189,10 +192,43 @@ testOperated('an unknown act is refused with a message', async (bench) => {
   await register(bench.guard, dailyJob('close-day'));
   const period = await bench.runDaysAgo('close-day', 1, new Error('no disk'));
   const page = `?job=close-day&period=${period}`;
-  const unknown = await site.send(page, 'rerun', { act: 'explode' });
-  assert.equal(unknown.status, 422);
-  assert.deepEqual(await actsOn(bench, 'close-day', period), []);
-  assert.match(alertOf(unknown), /There is no act &#39;explode&#39;\./);
+  for (const act of ['explode', 'constructor', '__proto__']) {
+    const unknown = await site.send(page, 'rerun', { act });
+    assert.equal(unknown.status, 422, act);
+    assert.deepEqual(await actsOn(bench, 'close-day', period), []);
+    assert.match(alertOf(unknown), new RegExp(`There is no act &#39;${act}&#39;\\.`));
+  }
+});
+
+testOperated('an address finds no file and no message by a name of every object', async ({ guard }) => {
+  const site = siteOf(guard);
+  for (const name of ['constructor', '__proto__', 'toString']) {
+    const asset = await site.get(`?asset=${name}`);
+    assert.match(asset.text, /there are no jobs yet/, name);
+    assert.doesNotMatch((await site.get(`?done=${name}`)).text, /class="done"/, name);
+  }
+});
+
+testOperated('missed days of a job with a scope lead to its runs, and are added to them', async (bench) => {
+  const { guard, query } = bench;
+  const site = siteOf(guard);
+  await register(guard, dailyJob('close-day', { scope: 'eu' }));
+  await bench.runDaysAgo('close-day', 2);
+  await query(`UPDATE cronlatch_run SET scope = 'eu'`);
+  const [missed, link] = [dayAgo(1), `?job=close-day&amp;period=${dayAgo(1)}&amp;scope=eu`];
+  for (const page of ['', '?job=close-day']) assert.ok((await site.get(page)).text.includes(link), page);
+  const range = { from: missed, to: missed };
+  const asked = await site.send('?job=close-day', 'backfill', range);
+  assert.equal(confirmationIn(asked.text), missed);
+  assertDone(
+    await site.send('?job=close-day', 'backfill', { ...range, confirmed: missed }),
+    /done=backfill$/,
+  );
+  const runs = await guard.ledger.list({ job: 'close-day', states: ['pending'] });
+  assert.deepEqual(
+    runs.map(({ scope, periodKey }) => [scope, periodKey]),
+    [['eu', missed]],
+  );
 });
 
 testOperated('an act that the page no longer offers is refused with a message', async ({ guard }) => {

@@ -6,6 +6,7 @@ import { isHoldOwner, readHold } from '../../core/lease/owner';
 import type { JobGuard } from '../../guard';
 import { periodAt } from '../../ledger';
 import { runKeyOf } from '../../ledger/operator/run-name';
+import { fixedScopeOf } from '../../ledger/policy/job-policy';
 import { isOverdue, type RunKey } from '../../ledger/run';
 import { ConflictError, orConflict, UsageError } from '../failure';
 import { addChangeCommand, agrees, withGuard } from '../guard-command';
@@ -119,15 +120,15 @@ async function periodsDueDuring(known: KnownJobs, name: string, heldBy: string):
     );
   const due: RunKey[] = [];
   for (const job of jobs) {
-    const { scope: declared, period } = known.policy(job);
-    const scope = typeof declared === 'string' ? declared : '';
+    const policy = known.policy(job);
+    const scope = fixedScopeOf(policy);
     const open = await known.ledger.list({ job, states: ['pending', 'failed'], limit: 1000 });
     due.push(...open.filter((run) => isOverdue(run, known.now)));
     for (const { key } of await known.ledger.gaps(job, { scope, from: since }))
       due.push({ job, scope, periodKey: key });
     const tick = known.get(job)?.nextScheduledAt;
     if (tick === undefined || tick < since || tick > known.now) continue;
-    const current = { job, scope, periodKey: periodAt(tick, period).key };
+    const current = { job, scope, periodKey: periodAt(tick, policy.period).key };
     if ((await known.ledger.get(current)) === undefined) due.push(current);
   }
   const keys = due.map(({ job, scope, periodKey }) => ({ job, scope, periodKey }));

@@ -6,7 +6,7 @@ import { differencesOf, scheduleText } from '../../ledger/job-register';
 import { backfill as addRuns } from '../../ledger/operator/backfill';
 import { describeValue } from '../../core/options';
 import { checkDayRule, dateOf, dayOf, startOfDayMs } from '../../ledger/periods/business-date';
-import type { JobPolicy } from '../../ledger/policy/job-policy';
+import { fixedScopeOf, type JobPolicy } from '../../ledger/policy/job-policy';
 import { EXIT, orConflict, UsageError } from '../failure';
 import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-command';
 import { KnownJobs } from '../../guard/operations/known-jobs';
@@ -97,15 +97,16 @@ function changesOf({ job, declared, registeredBy, previous }: RegisteredJob): st
 
 async function listMissed(
   guard: JobGuard,
-  { from, scope, json }: Options & { readonly from?: string },
+  { from, scope: given, json }: Options & { readonly from?: string },
   job = '',
 ): Promise<void> {
   const jobs = await KnownJobs.of(guard);
   const policy = jobs.policy(job);
+  const scope = given ?? fixedScopeOf(policy);
   const since = from === undefined ? undefined : instantOf(from, '--from', policy);
   const missed = await jobs.ledger.gaps(job, { scope, from: since });
   if (missed.length > 0) io.exitCode = EXIT.problems;
-  if (json) return printJson('missed', { job, scope: scope ?? '', from: since, missed });
+  if (json) return printJson('missed', { job, scope, from: since, missed });
   const { timeZone } = policy.period;
   const beginning = since === undefined ? 'its first recorded run' : shown(at(since, timeZone));
   if (missed.length === 0) return print(`${shown(job)} has missed nothing since ${beginning}`);
@@ -121,14 +122,15 @@ async function listMissed(
 
 async function explain(
   guard: JobGuard,
-  { at: tick, scope, json }: Options & { readonly at?: string },
+  { at: tick, scope: given, json }: Options & { readonly at?: string },
   job = '',
 ): Promise<void> {
   const jobs = await KnownJobs.of(guard);
   const policy = jobs.policy(job);
+  const scope = given ?? fixedScopeOf(policy);
   const scheduledAt = tick === undefined ? undefined : instantOf(tick, '--at', policy);
   const explanation = await jobs.ledger.explain(job, { at: scheduledAt, scope });
-  if (json) return printJson('explain', { job, scope: scope ?? '', ...explanation });
+  if (json) return printJson('explain', { job, scope, ...explanation });
   printText(explanation.text);
 }
 
@@ -137,17 +139,18 @@ async function backfill(
   options: ChangeOptions & { readonly from: string; readonly to: string; readonly force?: boolean },
   job = '',
 ): Promise<void> {
-  const { scope, force, actor, reason, json } = options;
+  const { force, actor, reason, json } = options;
   const from = dateOf(dayOf(options.from, '--from'));
   const to = dateOf(dayOf(options.to, '--to'));
   const jobs = await KnownJobs.of(guard);
   const policy = jobs.policy(job);
+  const scope = options.scope ?? fixedScopeOf(policy);
   const change = `add a run of ${shown(job)} for each business day from ${from} to ${to} that has none`;
   if (!(await agrees([change], options))) return;
   const { added } = await orConflict(
     addRuns(jobs.context, policy, { from, to, scope, force }, { actor, reason }),
   );
-  if (json) return printJson('backfill', { job, scope: scope ?? '', added, actor, reason });
+  if (json) return printJson('backfill', { job, scope, added, actor, reason });
   print(added.length === 0 ? 'nothing to add' : `added ${added.map(({ key }) => key).join(', ')}`);
 }
 

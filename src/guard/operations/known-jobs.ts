@@ -4,7 +4,7 @@ import { periodAt, RunLedger, type Run } from '../../ledger';
 import { canBePaused, type JobRegister, type RegisteredJob } from '../../ledger/job-register';
 import { declaredPolicy, readKnownRegister } from '../../ledger/known-register';
 import { periodOfKey } from '../../ledger/periods/period-of-key';
-import { calendarPeriodsOf, type JobPolicy } from '../../ledger/policy/job-policy';
+import { calendarPeriodsOf, fixedScopeOf, type JobPolicy } from '../../ledger/policy/job-policy';
 import type { RunKey } from '../../ledger/run';
 import type { LedgerContext } from '../../ledger/store-statements';
 import { integrationOf } from '../integration';
@@ -139,7 +139,7 @@ export class KnownJobs {
    */
   async runName(job: string, period: string | undefined, scope: string | undefined): Promise<RunKey> {
     if (period !== undefined)
-      return { job, scope: scope ?? this.#scopeOf(job) ?? '', periodKey: this.#keyOf(job, period) };
+      return { job, scope: scope ?? this.#scopeOf(job), periodKey: this.#keyOf(job, period) };
     const run = await this.newestRun(job, scope);
     if (run === undefined) throw new InvalidLockUseError(`Job '${job}' has no runs, so name the period.`);
     return { job, scope: run.scope, periodKey: run.periodKey };
@@ -156,10 +156,9 @@ export class KnownJobs {
     return periodOfKey(period, periods).key;
   }
 
-  /** `undefined` if a function chooses it. */
-  #scopeOf(job: string): string | undefined {
-    const scope = this.#policyOf(job)?.scope;
-    return typeof scope === 'string' && scope !== '' ? scope : undefined;
+  #scopeOf(job: string): string {
+    const policy = this.#policyOf(job);
+    return policy ? fixedScopeOf(policy) : '';
   }
 
   #policyOf(job: string): JobPolicy | undefined {

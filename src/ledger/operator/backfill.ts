@@ -1,7 +1,7 @@
 import { CalendarError, InvalidLockUseError } from '../../core';
 import { askCalendar } from '../periods/calendar';
 import { checkDayRule, dayOf, startOfDayMs } from '../periods/business-date';
-import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
+import { calendarPeriodsOf, fixedScopeOf, type JobPolicy } from '../policy/job-policy';
 import { periodAt, periodsBetween, type CalendarPeriod } from '../periods/period';
 import { periodsWithoutRun } from '../policy/catch-up';
 import { checkInstant } from '../run';
@@ -16,6 +16,7 @@ export interface BackfillRange {
   readonly from: string;
   /** The last business date. */
   readonly to: string;
+  /** Default: that of the job. */
   readonly scope?: string | undefined;
   /** Also adds periods before the first recorded one. They may have been run and purged. Default `false`. */
   readonly force?: boolean | undefined;
@@ -37,7 +38,7 @@ export interface BackfillResult {
 export async function backfill(
   context: LedgerContext,
   policy: JobPolicy,
-  { from, to, scope = '', force = false }: BackfillRange,
+  { from, to, scope = fixedScopeOf(policy), force = false }: BackfillRange,
   act?: OperatorAct,
 ): Promise<BackfillResult> {
   checkedScope(scope);

@@ -11,7 +11,7 @@ import { IDLE_AFTER_MS, type RegisteredJob } from '../job-register';
 import { limitOf, readRegister, type LedgerContext } from '../store-statements';
 import type { CalendarPeriod } from '../periods/period';
 import { periodOfKey } from '../periods/period-of-key';
-import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
+import { calendarPeriodsOf, fixedScopeOf, type JobPolicy } from '../policy/job-policy';
 import { checkInstant, describeRun, type Run, type RunEvent, type RunKey } from '../run';
 import type { StoredRequest } from '../request-store';
 import type { RunLogEntry } from '../run-log-store';
@@ -110,16 +110,19 @@ export class RunLedger {
    * The gaps of a job: business days without a run, before the current period and after the job's first one. The
    * earliest comes first.
    *
+   * @param range.scope default: that of the job
    * @param range.from how far back to search; default: to the first recorded period
    * @throws InvalidLockUseError for a job that is not registered here, or that has a key function
    * @throws CalendarError if the job's calendar fails
    */
   async gaps(
     job: string,
-    { scope = '', from }: { readonly scope?: string | undefined; readonly from?: Date | undefined } = {},
+    { scope, from }: { readonly scope?: string | undefined; readonly from?: Date | undefined } = {},
   ): Promise<readonly CalendarPeriod[]> {
     checkInstant(from, 'from of ledger.gaps');
-    return await findGaps(this.options.context, this.#policyOf(job), { scope: checkedScope(scope), from });
+    const policy = this.#policyOf(job);
+    const query = { scope: checkedScope(scope ?? fixedScopeOf(policy)), from };
+    return await findGaps(this.options.context, policy, query);
   }
 
   /**
@@ -154,14 +157,17 @@ export class RunLedger {
    * Explains which period a tick would count for, what the tick would do, and why. Writes nothing.
    *
    * @param when.at the scheduled time of the tick; default: the database's current time
+   * @param when.scope default: that of the job
    * @throws InvalidLockUseError for a job that is not registered here
    */
   async explain(
     job: string,
-    { at, scope = '' }: { readonly at?: Date | undefined; readonly scope?: string | undefined } = {},
+    { at, scope }: { readonly at?: Date | undefined; readonly scope?: string | undefined } = {},
   ): Promise<Explanation> {
     checkInstant(at, 'at of ledger.explain');
-    return await explain(this.options.context, this.#policyOf(job), { scope: checkedScope(scope), at });
+    const policy = this.#policyOf(job);
+    const tick = { scope: checkedScope(scope ?? fixedScopeOf(policy)), at };
+    return await explain(this.options.context, policy, tick);
   }
 
   /**

@@ -136,6 +136,11 @@ function isOfCalendar(period: PeriodOptions): period is CalendarPeriodOptions & 
 }
 
 /** @throws InvalidLockConfigurationError */
+/** The one scope of a job, `''` for none. Also `''` if a function chooses it. */
+export function fixedScopeOf({ scope }: Pick<JobPolicy, 'scope'>): string {
+  return typeof scope === 'string' ? scope : '';
+}
+
 export function checkScopeName(scope: unknown, job: string): asserts scope is string {
   if (scope === '') return;
   checkStoredName(scope, { as: `a scope of job '${job}'`, longest: LONGEST_KEY });
