@@ -26,10 +26,14 @@
  *   Process … sold … items.
  *   …
  *   Under the etcd lock, 1000 buyers got an item. 1000 of 1000 items are sold.
+ * With LOCK=none, too many buyers get an item. It prints:
+ *   Process … sold … items.
+ *   …
+ *   Without a lock, … buyers got an item. 1000 of 1000 items are sold.
  */
-import { execFile } from 'node:child_process';
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { createCronlatchMigration } from 'cronlatch/typeorm';
 import dataSource from '../../ormconfig';
 import { kindOfLock } from './locks';
@@ -38,11 +42,21 @@ import { Shop } from './shop';
 const PROCESSES = 8;
 const ITEMS = 1000;
 
-async function sellerProcess(): Promise<number> {
-  const seller = promisify(execFile)(process.execPath, [join(__dirname, 'seller')]);
-  const sold = Number((await seller).stdout);
-  console.log(`Process ${seller.child.pid} sold ${sold} items.`);
-  return sold;
+async function messageOf(seller: ChildProcess): Promise<unknown> {
+  return (await once(seller, 'message'))[0];
+}
+
+/** All begin at the same time. */
+async function salesOf(sellers: readonly ChildProcess[]): Promise<readonly number[]> {
+  await Promise.all(sellers.map(messageOf));
+  for (const seller of sellers) seller.send('open');
+  return await Promise.all(
+    sellers.map(async (seller) => {
+      const sold = Number(await messageOf(seller));
+      console.log(`Process ${seller.pid} sold ${sold} items.`);
+      return sold;
+    }),
+  );
 }
 
 async function main(): Promise<void> {
@@ -54,12 +68,12 @@ async function main(): Promise<void> {
   await dataSource.runMigrations(); // Creates the table of the locks.
   const shop = new Shop(dataSource);
   await shop.open(ITEMS);
-  const sales = await Promise.all(Array.from({ length: PROCESSES }, sellerProcess));
+  const sellers = Array.from({ length: PROCESSES }, () => fork(join(__dirname, 'seller')));
+  const sales = await salesOf(sellers);
   const buyers = sales.reduce((sum, sold) => sum + sold, 0);
   const sold = ITEMS - (await shop.itemsLeft());
-  console.log(
-    `Under the ${kindOfLock} lock, ${buyers} buyers got an item. ${sold} of ${ITEMS} items are sold.`,
-  );
+  const under = kindOfLock === 'none' ? 'Without a lock' : `Under the ${kindOfLock} lock`;
+  console.log(`${under}, ${buyers} buyers got an item. ${sold} of ${ITEMS} items are sold.`);
   await dataSource.destroy();
 }
 

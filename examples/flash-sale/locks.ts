@@ -1,5 +1,6 @@
 import type { JobGuard } from 'cronlatch';
 import { EtcdLockProvider } from 'cronlatch/etcd';
+import { InMemoryLockProvider } from 'cronlatch/memory';
 import type { LockProvider } from 'cronlatch/provider';
 import { RedisLockProvider } from 'cronlatch/redis';
 import { createJobGuard, RowLockProvider } from 'cronlatch/typeorm';
@@ -30,6 +31,8 @@ export const LOCKS = {
       dataSource,
       new EtcdLockProvider({ endpoints: addressIn('ETCD_URL'), keyPrefix: 'flash-sale/' }),
     ),
+  // A lock in the memory of each process, so none between them.
+  none: (dataSource) => createJobGuard(dataSource, { lockProvider: new InMemoryLockProvider(), logger }),
 } satisfies Record<string, (dataSource: DataSource) => Promise<JobGuard>>;
 
 export const kindOfLock = (process.env['LOCK'] ?? 'lease') as keyof typeof LOCKS;

@@ -183,7 +183,7 @@ testOperated('names and errors are escaped on all pages', async (bench) => {
   assert.doesNotMatch(refused.text, /<img/);
 });
 
-testOperated('an act whose database does not answer says that it may have been done', async ({ guard }) => {
+testOperated('an act during a failure of the database is reported as possibly done', async ({ guard }) => {
   const site = siteOf(guard);
   await register(guard, dailyJob('close-day'));
   const lost = new LockStorageError('connection reset', { outcome: 'unknown' });
