@@ -1,24 +1,5 @@
 import assert from 'node:assert/strict';
-import { LockStorageError } from 'cronlatch';
-import { SqlRunStore } from '#cronlatch/storage/sql/ledger/sql-run-store';
 import { testDashboard } from '../support/benches/dashboard';
-
-testDashboard(
-  'an open page reports that the database does not answer, until it answers again',
-  async ({ browser, address, runDaysAgo }, t) => {
-    await runDaysAgo('close-day', 0);
-    const page = await browser.newPage();
-    await page.goto(address);
-    const away = t.mock.method(SqlRunStore.prototype, 'jobs', () =>
-      Promise.reject(new LockStorageError('connection refused', { outcome: 'nothing-ran' })),
-    );
-
-    await page.locator('#connection', { hasText: 'The database does not answer' }).waitFor();
-    away.mock.restore();
-
-    await page.locator('#connection:empty').waitFor({ state: 'attached' });
-  },
-);
 
 testDashboard(
   'an open page reports that its server is down, until the server is back',

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { TestContext } from 'node:test';
 import type { Browser } from 'playwright-core';
 import type { JobGuard } from 'cronlatch';
 import { createJobGuard, createTables } from 'cronlatch/better-sqlite3';
@@ -23,33 +22,30 @@ export interface DashboardBench {
 }
 
 /** A test of the pages that a browser shows. */
-export function testDashboard(
-  name: string,
-  body: (bench: DashboardBench, t: TestContext) => Promise<void>,
-): void {
-  testInBrowser(name, async (browser, t) => {
+export function testDashboard(name: string, body: (bench: DashboardBench) => Promise<void>): void {
+  testInBrowser(name, async (browser) => {
     await using database = closing(sqliteDatabase());
     const url = `sqlite:${(database.options as { database: string }).database}`;
     await createTables(url);
     await using guard = closing(await createJobGuard(url, { logger: false, pollInterval: false }));
-    let served = await serve(guard);
+    let served = await serveDashboard(guard);
     const { address } = served;
     try {
       const bench = {
         ...{ browser, guard, address },
         stopServer: () => served.stop(),
-        startServer: async () => void (served = await serve(guard, Number(new URL(address).port))),
+        startServer: async () => void (served = await serveDashboard(guard, Number(new URL(address).port))),
         runDaysAgo: (...of: Parameters<DashboardBench['runDaysAgo']>) => runDaysAgo(guard, ...of),
       };
-      await body(bench, t);
+      await body(bench);
     } finally {
-      await browser.close();
       await served.stop();
     }
   });
 }
 
-async function serve(guard: JobGuard, port = 0) {
+/** Alice may operate it. */
+export async function serveDashboard(guard: JobGuard, port = 0) {
   const dashboard = createDashboard({ guard, access: () => ({ level: 'operate', actor: 'alice' }) });
   const server = createServer(toNodeHandler(dashboard));
   await once(server.listen(port, '127.0.0.1'), 'listening');
