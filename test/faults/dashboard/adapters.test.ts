@@ -3,6 +3,9 @@ import { createServer, type RequestListener } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
 import express, { type RequestHandler } from 'express';
 import fastify from 'fastify';
 import { Hono } from 'hono';
@@ -29,6 +32,17 @@ async function withExpress(dashboard: Dashboard, ...parsers: readonly RequestHan
   for (const parser of parsers) app.use(parser);
   app.use('/ops', toNodeHandler(dashboard));
   return await listening(app);
+}
+
+@Module({})
+class AppModule {}
+
+async function withNest(dashboard: Dashboard): Promise<Opened> {
+  const options = { forceCloseConnections: true, logger: false } as const;
+  const app = await NestFactory.create<NestExpressApplication>(AppModule, options);
+  app.use('/ops', toNodeHandler(dashboard));
+  await app.listen(0, '127.0.0.1');
+  return { port: Number(new URL(await app.getUrl()).port), close: () => app.close() };
 }
 
 async function withFastify(dashboard: Dashboard): Promise<Opened> {
@@ -60,6 +74,7 @@ const SERVERS: Readonly<Record<string, (dashboard: Dashboard) => Promise<Opened>
   Express: withExpress,
   'Express, after it has read the form': (dashboard) =>
     withExpress(dashboard, express.json(), express.urlencoded({ extended: true })),
+  NestJS: withNest,
   Fastify: withFastify,
   Hono: withHono,
 };
