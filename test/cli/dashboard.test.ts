@@ -3,7 +3,10 @@ import { request } from 'node:http';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import { started } from './started';
+import { closing } from '../support/benches/closing';
+import { testWithFakedClock } from '../support/clocks/faked';
+import { sqliteDatabase } from '../support/databases/fresh';
+import { started, type Started } from './started';
 import { testOperated } from './operated';
 
 async function get(address: string, headers: OutgoingHttpHeaders = {}) {
@@ -11,10 +14,14 @@ async function get(address: string, headers: OutgoingHttpHeaders = {}) {
   return { status: response.statusCode, headers: response.headers, text: await text(response) };
 }
 
+async function addressOf(call: Started): Promise<string> {
+  await call.printed('Ctrl-C ends the dashboard.');
+  return /http:\S+/.exec(call.output())?.[0] ?? '';
+}
+
 testOperated('cronlatch dashboard lets one browser in, and ends with Ctrl-C', async ({ url }) => {
   const call = started(['dashboard', '--actor', 'anne'], { DATABASE_URL: url });
-  await call.printed('Ctrl-C ends the dashboard.');
-  const address = /http:\S+/.exec(call.output())?.[0] ?? '';
+  const address = await addressOf(call);
   const { origin, port } = new URL(address);
   assert.equal((await get(origin)).status, 401);
   assert.equal((await get(`${origin}/?token=guess`)).status, 401);
@@ -43,3 +50,23 @@ testOperated('cronlatch dashboard lets one browser in, and ends with Ctrl-C', as
   call.kill('SIGINT');
   assert.deepEqual((await call.ended).status, 0);
 });
+
+for (const { after, status } of [
+  { after: '290s', status: 303 },
+  { after: '300s', status: 401 },
+])
+  testWithFakedClock(
+    `cronlatch dashboard answers its address with ${status} after ${after}`,
+    async (clock) => {
+      await using database = closing(sqliteDatabase());
+      const url = `sqlite:${database.environment['DATABASE_FILE']}`;
+      const call = started(['dashboard'], { DATABASE_URL: url, ...clock.environmentOfAll });
+      const address = await addressOf(call);
+
+      clock.set(`+${after}`);
+
+      assert.equal((await get(address)).status, status);
+      call.kill('SIGINT');
+      assert.deepEqual((await call.ended).status, 0);
+    },
+  );

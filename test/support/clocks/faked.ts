@@ -11,7 +11,7 @@ const LIBRARY = process.env['CRONLATCH_TEST_FAKETIME'];
 
 export const CAN_FAKE_CLOCKS = LIBRARY !== undefined;
 
-/** The wall clock of processes, set by the test. Their monotonic clocks are not affected. */
+/** The wall clock of processes, set by the test. */
 export class FakedClock {
   // A server may run as another user, who must be able to read the file.
   readonly #file = join(tmpdir(), `cronlatch-clock-${randomUUID()}`);
@@ -21,7 +21,7 @@ export class FakedClock {
     chmodSync(this.#file, 0o644);
   }
 
-  /** The environment that gives a process this clock. */
+  /** The environment that gives a process this clock. Its monotonic clocks are not affected. */
   get environment(): Readonly<Record<string, string>> {
     return {
       ...preloaded(),
@@ -29,6 +29,11 @@ export class FakedClock {
       FAKETIME_NO_CACHE: '1',
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
     };
+  }
+
+  /** The environment that moves all clocks of a process, so that its timers fire too. */
+  get environmentOfAll(): Readonly<Record<string, string>> {
+    return { ...this.environment, FAKETIME_DONT_FAKE_MONOTONIC: '0' };
   }
 
   /**
