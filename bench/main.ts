@@ -6,6 +6,7 @@
  */
 import { measureLocks } from './contest/locks';
 import type { Ground } from './contest/run-contest';
+import { measureDashboard } from './dashboard/measure-dashboard';
 import { openDatabase } from './databases';
 import type { BenchPlace, Server } from './databases/bench-database';
 import { measureMidnight } from './midnight/measure-midnight';
@@ -32,6 +33,7 @@ const MEASURES: Readonly<Record<Part, (settings: Settings, ground: Ground) => Pr
   start: measureStart,
   midnight: measureMidnight,
   scale: measureScale,
+  dashboard: measureDashboard,
   torture: measureTorture,
   purge: async ({ rows }, ground) => [await measurePurge(rows, ground)],
 };

@@ -3,7 +3,7 @@ import { SERVERS } from './databases';
 import { ROWS } from './torture/rows';
 
 /** In the order in which they are measured. */
-const PARTS = ['locks', 'overhead', 'start', 'midnight', 'scale', 'purge', 'torture'] as const;
+const PARTS = ['locks', 'overhead', 'start', 'midnight', 'scale', 'dashboard', 'purge', 'torture'] as const;
 export type Part = (typeof PARTS)[number];
 
 /** The others need minutes before they can measure, or for every row, so they run only if they are named. */
