@@ -8,12 +8,7 @@ import { DataSource } from 'typeorm';
  * `createJobGuard` read the same file.
  */
 const url = process.env['DATABASE_URL'];
-const migrations = [
-  createCronlatchMigration({ tables: ['lock'] }),
-  createCronlatchMigration({ tables: ['ledger'] }),
-  createCronlatchMigration({ tables: ['jobs'] }),
-  createCronlatchMigration({ tables: ['operations'] }),
-];
+const migrations = [createCronlatchMigration()];
 
 export default new DataSource(
   url === undefined

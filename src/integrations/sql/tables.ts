@@ -9,6 +9,7 @@ import { createTable } from '../../storage/sql/schema/create-table';
 import type { SchemaFinding } from '../../storage/sql/schema/schema-finding';
 import type { TableDefinition } from '../../storage/sql/schema/table-definition';
 import {
+  DEFAULT_SETS,
   isTableSet,
   tablesOf,
   type JobTableOptions,
@@ -86,7 +87,7 @@ export async function createMissingTables(database: SqlDatabase, options: Tables
  */
 export function tableDefinitions(
   database: Pick<SqlDatabase, 'schema'>,
-  { tables = ['lock', 'ledger', 'jobs', 'operations'], ...named }: TablesOptions,
+  { tables = DEFAULT_SETS, ...named }: TablesOptions,
 ): readonly TableDefinition[] {
   checkTableOptions(named);
   checkTableSets(tables);

@@ -1,7 +1,13 @@
 import { EntitySchema, type EntitySchemaColumnOptions, type EntitySchemaOptions } from 'typeorm';
 import type { DialectName } from '../sql/dialects/sql-dialect';
 import type { ColumnKind, TableColumn, TableDefinition } from '../sql/schema/table-definition';
-import { tableOf, type LockTableOptions, type RunTableOptions } from '../sql/schema/tables';
+import {
+  tableOf,
+  type JobTableOptions,
+  type LockTableOptions,
+  type RunTableOptions,
+  type TableNames,
+} from '../sql/schema/tables';
 import { dialectOf } from './database';
 
 /** The columns of the lock table that an application may read. */
@@ -115,20 +121,42 @@ const ENTITY_TYPES: Readonly<Record<DialectName, EntityTypes>> = {
   },
 };
 
+const ENTITY_NAMES = {
+  lock: 'CronlatchLock',
+  run: 'CronlatchRun',
+  event: 'CronlatchRunEvent',
+  job: 'CronlatchJob',
+  request: 'CronlatchRunRequest',
+  log: 'CronlatchRunLog',
+} as const;
+
+type EntityKind = keyof typeof ENTITY_NAMES;
+
 /**
- * Creates an entity for the lock table, if TypeORM synchronizes your schema or you want to read the table. The library
- * itself does not need it.
+ * Creates entities for all tables that `createCronlatchMigration()` creates, if TypeORM synchronizes your schema. The
+ * library itself does not need them.
+ *
+ * @param options.type the `type` of the DataSource that you add the entities to
+ * @throws InvalidLockConfigurationError for an unsupported type or an invalid identifier
+ */
+export function createCronlatchEntities(
+  options: LockTableOptions & RunTableOptions & JobTableOptions & { type: string },
+): EntitySchema<unknown>[] {
+  return (Object.keys(ENTITY_NAMES) as EntityKind[]).map((kind) => entity(kind, options));
+}
+
+/**
+ * Creates an entity for the lock table, if you want to read it.
  *
  * @param options.type the `type` of the DataSource that you add the entity to
  * @throws InvalidLockConfigurationError for an unsupported type or an invalid identifier
  */
 export function createLockEntity(options: LockTableOptions & { type: string }): EntitySchema<LockRow> {
-  return entity<LockRow>('CronlatchLock', tableOf('lock', options), options.type);
+  return entity('lock', options);
 }
 
 /**
- * Creates entities for the ledger's tables, if TypeORM synchronizes your schema or you want to read the tables. The
- * library itself does not need them.
+ * Creates entities for the ledger's tables, if you want to read them.
  *
  * @param options.type the `type` of the DataSource that you add the entities to
  * @throws InvalidLockConfigurationError for an unsupported type or an invalid identifier
@@ -136,21 +164,19 @@ export function createLockEntity(options: LockTableOptions & { type: string }): 
 export function createLedgerEntities(
   options: RunTableOptions & { type: string },
 ): [EntitySchema<RunRow>, EntitySchema<RunEventRow>] {
-  return [
-    entity<RunRow>('CronlatchRun', tableOf('run', options), options.type),
-    entity<RunEventRow>('CronlatchRunEvent', tableOf('event', options), options.type),
-  ];
+  return [entity('run', options), entity('event', options)];
 }
 
-function entity<Row>(name: string, definition: TableDefinition, type: string): EntitySchema<Row> {
-  const types = ENTITY_TYPES[dialectOf(type).name];
+function entity<Row>(kind: EntityKind, options: TableNames & { type: string }): EntitySchema<Row> {
+  const definition = tableOf(kind, options);
+  const types = ENTITY_TYPES[dialectOf(options.type).name];
   const [tableName = '', schema] = [...definition.path].reverse();
   const propertyOf = (name: string): string =>
     definition.columns.find((column) => column.name === name)?.property ?? name;
   const columns = definition.columns.map((column) => [column.property, columnOf(column, definition, types)]);
   return new EntitySchema<Row>({
     ...types.table(definition, schema),
-    name,
+    name: ENTITY_NAMES[kind],
     tableName,
     columns: Object.fromEntries(columns) as EntitySchemaOptions<Row>['columns'],
     indices: definition.indexes.map((index) => ({

@@ -5,6 +5,7 @@ import type { SqlRow } from '../sql/connections/statement';
 import { createTable } from '../sql/schema/create-table';
 import { absentIndexes, inspectionOf, readTable } from '../sql/schema/inspected-table';
 import {
+  DEFAULT_SETS,
   isTableSet,
   tableOf,
   tablesOf,
@@ -19,8 +20,11 @@ import { databaseOf, dataSourceOf } from './database';
 
 export interface MigrationOptions
   extends LockTableOptions, RunTableOptions, JobTableOptions, RowLockTableOptions {
-  /** Which tables to create. Each set is a separate migration. */
-  readonly tables: readonly [TableSet];
+  /**
+   * Default: the tables that `createTables` creates by default, in one migration. Name a set if an older version has
+   * created the others, or for `row-lock`. Each set is a separate migration.
+   */
+  readonly tables?: readonly [TableSet] | undefined;
 }
 
 const OPTIONS = [
@@ -34,45 +38,53 @@ const OPTIONS = [
   'nameLength',
 ];
 
-const MIGRATIONS: Readonly<
-  Record<
-    TableSet,
-    {
-      readonly name: string;
-      /** The table after which a migration is named if it is not the default one. */
-      readonly of: 'lock' | 'rowLock' | 'run' | 'job' | 'request';
-      /** TypeORM orders migrations by the timestamp at the end of the name, and identifies them by the whole name. */
-      readonly timestamp: number;
-      /** Further statements, for tables that an older version created. */
-      readonly more?: (runner: QueryRunner, options: MigrationOptions) => Promise<readonly string[]>;
-    }
-  >
-> = {
-  lock: { name: 'CronlatchLockTable', of: 'lock', timestamp: 1763596800000 },
-  ledger: { name: 'CronlatchLedgerTables', of: 'run', timestamp: 1763596800001 },
-  jobs: { name: 'CronlatchJobTable', of: 'job', timestamp: 1763596800003, more: missingRunIndexes },
-  operations: { name: 'CronlatchOperationTables', of: 'request', timestamp: 1763596800004 },
-  'row-lock': { name: 'CronlatchRowLockTable', of: 'rowLock', timestamp: 1763596800002 },
+interface TableMigration {
+  readonly name: string;
+  /** The tables after which a migration is named if they are not the default ones. */
+  readonly of: readonly ('lock' | 'rowLock' | 'run' | 'job' | 'request')[];
+  /** TypeORM orders migrations by the timestamp at the end of the name, and identifies them by the whole name. */
+  readonly timestamp: number;
+  /** Further statements, for tables that an older version created. */
+  readonly more?: (runner: QueryRunner, options: MigrationOptions) => Promise<readonly string[]>;
+}
+
+const MIGRATIONS: Readonly<Record<TableSet, TableMigration>> = {
+  lock: { name: 'CronlatchLockTable', of: ['lock'], timestamp: 1763596800000 },
+  ledger: { name: 'CronlatchLedgerTables', of: ['run'], timestamp: 1763596800001 },
+  jobs: { name: 'CronlatchJobTable', of: ['job'], timestamp: 1763596800003, more: missingRunIndexes },
+  operations: { name: 'CronlatchOperationTables', of: ['request'], timestamp: 1763596800004 },
+  'row-lock': { name: 'CronlatchRowLockTable', of: ['rowLock'], timestamp: 1763596800002 },
+};
+
+const ALL_TABLES: TableMigration = {
+  name: 'CronlatchTables',
+  of: ['lock', 'run', 'job'],
+  timestamp: 1763596800005,
+  more: missingRunIndexes,
 };
 
 /**
- * Creates a migration for the tables. Add the returned class to the `migrations` of the DataSource. The migration leaves
+ * Creates a migration for all tables, or for one set. Add the returned class to the `migrations` of the DataSource. The migration leaves
  * existing tables unchanged, so it can run twice. Still, run migrations once before the instances start: TypeORM does not
  * lock, and two runs at once can collide on its own table `migrations`.
  *
+ * TypeORM never repeats a migration. If a later version needs a new set of tables, add a migration with `tables` for it.
+ *
  * @throws InvalidLockConfigurationError for an invalid set of tables or an invalid identifier
  */
-export function createCronlatchMigration(options: MigrationOptions): new () => MigrationInterface {
+export function createCronlatchMigration(options: MigrationOptions = {}): new () => MigrationInterface {
   checkOptionNames(options, OPTIONS, 'createCronlatchMigration');
-  const set = tableSetOf(options.tables);
-  const { name, of, timestamp, more } = MIGRATIONS[set];
-  const migrationName = `${name}${named(tableOf(of, options), tableOf(of))}${timestamp}`;
+  const set = options.tables === undefined ? undefined : tableSetOf(options.tables);
+  const sets = set ? [set] : DEFAULT_SETS;
+  const { name, of, timestamp, more } = set ? MIGRATIONS[set] : ALL_TABLES;
+  const places = of.map((kind) => named(tableOf(kind, options), tableOf(kind)));
+  const migrationName = `${name}${places.join('')}${timestamp}`;
   return class implements MigrationInterface {
     readonly name = migrationName;
 
     async up(runner: QueryRunner): Promise<void> {
       const database = databaseOf(dataSourceOf(runner));
-      const tables = tablesOf([set], options, database);
+      const tables = tablesOf(sets, options, database);
       const statements = tables.flatMap((table) => createTable(table, database.dialect));
       for (const statement of statements) await runner.query(statement);
       for (const statement of (await more?.(runner, options)) ?? []) await runner.query(statement);
@@ -80,7 +92,7 @@ export function createCronlatchMigration(options: MigrationOptions): new () => M
 
     async down(runner: QueryRunner): Promise<void> {
       const database = databaseOf(dataSourceOf(runner));
-      for (const { path } of [...tablesOf([set], options, database)].reverse())
+      for (const { path } of [...tablesOf(sets, options, database)].reverse())
         await runner.query(`DROP TABLE IF EXISTS ${quotePath(path, database.dialect)}`);
     }
   };
@@ -98,13 +110,13 @@ async function missingRunIndexes(runner: QueryRunner, options: MigrationOptions)
   return absentIndexes(indexes, present).map((index) => dialect.columnTypes.createIndex(path, index));
 }
 
-function tableSetOf(tables: readonly string[]): TableSet {
-  const [set] = tables;
-  if (tables.length === 1 && isTableSet(set)) return set;
+function tableSetOf(tables: unknown): TableSet {
+  const [set, ...others]: readonly unknown[] = Array.isArray(tables) ? tables : [];
+  if (isTableSet(set) && others.length === 0) return set;
   refuseOption(
     'tables',
     tables,
-    `use ['lock'], ['ledger'], ['jobs'], ['operations'] or ['row-lock']. If you need more than one, create a migration for each`,
+    `leave it out for all tables, or use ['lock'], ['ledger'], ['jobs'], ['operations'] or ['row-lock']`,
   );
 }
 

@@ -4,10 +4,5 @@ import { DataSource } from 'typeorm';
 export default new DataSource({
   type: 'mysql',
   url: process.env['DATABASE_URL'] ?? 'mysql://app:secret@localhost:3306/app',
-  migrations: [
-    createCronlatchMigration({ tables: ['lock'] }),
-    createCronlatchMigration({ tables: ['ledger'] }),
-    createCronlatchMigration({ tables: ['jobs'] }),
-    createCronlatchMigration({ tables: ['operations'] }),
-  ],
+  migrations: [createCronlatchMigration()],
 });

@@ -57,12 +57,7 @@ export async function startWith(
 export function databaseModule({ options }: TestDatabase, more: object = {}) {
   return TypeOrmModule.forRoot({
     ...options,
-    migrations: [
-      createCronlatchMigration({ tables: ['lock'] }),
-      createCronlatchMigration({ tables: ['ledger'] }),
-      createCronlatchMigration({ tables: ['jobs'] }),
-      createCronlatchMigration({ tables: ['operations'] }),
-    ],
+    migrations: [createCronlatchMigration()],
     migrationsRun: true,
     retryAttempts: 1,
     ...more,

@@ -80,7 +80,7 @@ void test('a migration for unknown tables is refused', () => {
     assert.throws(() => createCronlatchMigration({ tables }), {
       code: 'CRONLATCH_INVALID_CONFIGURATION',
       message:
-        /^tables is .*: use \['lock'\], \['ledger'\], \['jobs'\], \['operations'\] or \['row-lock'\]\. If you need more than one, create a migration for each/,
+        /^tables is .*: leave it out for all tables, or use \['lock'\], \['ledger'\], \['jobs'\], \['operations'\] or \['row-lock'\]\.$/,
     });
   }
 });

@@ -3,12 +3,7 @@ import { createCronlatchMigration } from 'cronlatch/typeorm';
 import { migratedDataSource, timeExpressionsOf } from './lock-table';
 import type { TestDatabase } from './fresh';
 
-const migrations = [
-  createCronlatchMigration({ tables: ['lock'] }),
-  createCronlatchMigration({ tables: ['ledger'] }),
-  createCronlatchMigration({ tables: ['jobs'] }),
-  createCronlatchMigration({ tables: ['operations'] }),
-];
+const migrations = [createCronlatchMigration()];
 
 /** The application's DataSource, connected, with the lock table and the ledger's tables in its database. */
 export function ledgerDataSource(database: TestDatabase, more: object = {}): Promise<DataSource> {

@@ -248,6 +248,9 @@ const TABLES: Readonly<Record<TableKind, Table>> = {
 /** Tables that are created together. */
 export type TableSet = 'lock' | 'row-lock' | 'ledger' | 'jobs' | 'operations';
 
+/** What an application needs unless it names its sets. */
+export const DEFAULT_SETS: readonly TableSet[] = ['lock', 'ledger', 'jobs', 'operations'];
+
 export function isTableSet(set: unknown): set is TableSet {
   return Object.values(TABLES).some((table) => table.set === set);
 }

@@ -11,12 +11,7 @@ import { BillingJobs } from './billing.jobs';
       type: 'better-sqlite3',
       database: process.env['DATABASE_FILE'] ?? 'billing.sqlite',
       enableWAL: true,
-      migrations: [
-        createCronlatchMigration({ tables: ['lock'] }),
-        createCronlatchMigration({ tables: ['ledger'] }),
-        createCronlatchMigration({ tables: ['jobs'] }),
-        createCronlatchMigration({ tables: ['operations'] }),
-      ],
+      migrations: [createCronlatchMigration()],
       migrationsRun: true,
     }),
     ScheduleModule.forRoot(),

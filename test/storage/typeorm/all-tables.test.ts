@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DataSource } from 'typeorm';
+import { createCronlatchEntities, createCronlatchMigration, createJobGuard } from 'cronlatch/typeorm';
+import { findProblems } from '#cronlatch/integrations/sql/tables';
+import { databaseOf } from '#cronlatch/storage/typeorm/database';
+import { closing } from '../../support/benches/closing';
+import { testOnEvery, type TestDatabase } from '../../support/databases/fresh';
+
+const SETS = ['lock', 'ledger', 'jobs', 'operations'] as const;
+const DAILY = {
+  name: 'close-day',
+  lockAtMostFor: '1m',
+  oncePer: { period: 'day', timeZone: 'UTC' },
+} as const;
+
+async function connect({ options }: TestDatabase, more: object): Promise<DataSource> {
+  return await new DataSource({ ...options, ...more }).initialize();
+}
+
+/** What is wrong with any table of the locks, the ledger, the register and the operations. */
+async function problemsOf(dataSource: DataSource): Promise<string[]> {
+  const findings = await findProblems(databaseOf(dataSource), {});
+  return findings.map(({ message }) => message);
+}
+
+async function migrate(database: TestDatabase, migrations: readonly unknown[]): Promise<number> {
+  await using dataSource = closing(await connect(database, { migrations }));
+  return (await dataSource.runMigrations()).length;
+}
+
+testOnEvery('one migration creates all tables, can run twice, and can be undone', async (database) => {
+  const Migration = createCronlatchMigration();
+  await using dataSource = closing(await connect(database, { migrations: [Migration] }));
+  await dataSource.runMigrations();
+  assert.deepEqual(await problemsOf(dataSource), []);
+  const runner = dataSource.createQueryRunner();
+  await new Migration().up(runner);
+  await runner.release();
+  await dataSource.undoLastMigration();
+  assert.equal((await problemsOf(dataSource)).length, 6);
+});
+
+testOnEvery('an application adds the set of a newer version with a further migration', async (database) => {
+  const older = SETS.slice(0, 3).map((set) => createCronlatchMigration({ tables: [set] }));
+  assert.equal(await migrate(database, older), 3);
+  assert.equal(await migrate(database, [...older, createCronlatchMigration({ tables: ['operations'] })]), 1);
+  await using dataSource = closing(await connect(database, {}));
+  assert.deepEqual(await problemsOf(dataSource), []);
+});
+
+testOnEvery(
+  'after the migrations of single sets, that of all tables adds what they lack',
+  async (database) => {
+    const older = SETS.slice(0, 2).map((set) => createCronlatchMigration({ tables: [set] }));
+    await migrate(database, older);
+    await using dataSource = closing(
+      await connect(database, { migrations: [...older, createCronlatchMigration()] }),
+    );
+    await dataSource.query(`INSERT INTO shedlock VALUES ('kept', ${instantOf(dataSource)}, 'somebody', 7)`);
+    assert.equal((await dataSource.runMigrations()).length, 1);
+    assert.deepEqual(await problemsOf(dataSource), []);
+    const rows = await dataSource.query<{ name: string }[]>('SELECT name FROM shedlock');
+    assert.deepEqual(
+      rows.map(({ name }) => name),
+      ['kept'],
+    );
+  },
+);
+
+/** `lock_until` and `locked_at`. */
+function instantOf({ options }: DataSource): string {
+  return options.type === 'better-sqlite3' ? '1, 1' : `'2026-11-20 03:00:00', '2026-11-20 03:00:00'`;
+}
+
+testOnEvery('for TypeORM, the tables of the one migration equal those of the entities', async (database) => {
+  const entities = createCronlatchEntities({ type: database.options.type });
+  await using dataSource = closing(
+    await connect(database, { entities, migrations: [createCronlatchMigration()] }),
+  );
+  await dataSource.runMigrations();
+  const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+  assert.deepEqual(
+    upQueries.map(({ query }) => query),
+    [],
+  );
+});
+
+testOnEvery('a guard works on tables that TypeORM synchronized from the entities', async (database) => {
+  const entities = createCronlatchEntities({ type: database.options.type });
+  await using dataSource = closing(await connect(database, { entities, synchronize: true }));
+  assert.deepEqual(await problemsOf(dataSource), []);
+  const warnings: string[] = [];
+  const logger = {
+    warn: (line: string) => warnings.push(line),
+    error: (line: string) => warnings.push(line),
+  };
+  await using guard = closing(await createJobGuard(dataSource, { logger }));
+  assert.equal((await guard.run(DAILY, () => 'ran')).executed, true);
+  assert.equal((await guard.ledger.last(DAILY.name))?.state, 'completed');
+  assert.deepEqual(warnings, []);
+  await dataSource.synchronize();
+  assert.deepEqual(await problemsOf(dataSource), []);
+});
+
+void test('the name of the one migration holds the names of the tables that are not the default ones', () => {
+  const nameOf = (options: Parameters<typeof createCronlatchMigration>[0]) =>
+    new (createCronlatchMigration(options))().name;
+  assert.equal(nameOf({}), 'CronlatchTables1763596800005');
+  assert.equal(nameOf({ lockTable: 'locks', runTable: 'runs' }), 'CronlatchTables_locks__runs_1763596800005');
+  assert.throws(() => createCronlatchMigration({ tables: null as never }), {
+    code: 'CRONLATCH_INVALID_CONFIGURATION',
+  });
+});
