@@ -1,7 +1,7 @@
-/** npm run demo [-- --without-lock]: installs, builds what is out of date, and runs examples/demo. */
+/** npm run demo [-- --without-lock]: installs, builds what is out of date, and runs npx cronlatch demo. */
 import { runInForeground } from './run.mjs';
-import { buildExamples, install } from './set-up.mjs';
+import { buildLibrary, install } from './set-up.mjs';
 
 await install();
-await buildExamples();
-runInForeground('.build/legacy/examples/demo/main.js', ...process.argv.slice(2));
+await buildLibrary();
+runInForeground('dist/cli/main.js', 'demo', ...process.argv.slice(2));

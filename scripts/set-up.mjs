@@ -10,7 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { npm, run } from './run.mjs';
 
 const STAMP = 'node_modules/.cronlatch-installed';
@@ -91,15 +91,20 @@ async function linkSqliteOfNode20() {
 
 const tsc = (project) => run(process.execPath, ['node_modules/typescript/bin/tsc', '--project', project]);
 
+/** The example that `npx cronlatch demo` runs. */
+const DEMO = 'examples/demo/tsconfig.json';
+
 /**
  * Builds the library into `dist`. Output of a deleted source would be found before a folder with that name.
  */
 export async function buildLibrary() {
   for (const name of existsSync('dist') ? readdirSync('dist', { recursive: true }) : []) {
-    const source = join('src', name.replace(/\.(js|d\.ts)(\.map)?$/, '.ts'));
+    const folder = name.startsWith(`demo${sep}`) ? 'examples' : 'src';
+    const source = join(folder, name.replace(/\.(js|d\.ts)(\.map)?$/, '.ts'));
     if (source.endsWith('.ts') && !existsSync(source)) rmSync(join('dist', name));
   }
   await tsc('tsconfig.json');
+  await tsc(DEMO);
   await bundleDashboard();
 }
 

@@ -9,7 +9,7 @@ import { parseLine, type WitnessLine } from './witness';
 const LONGEST_STOP_MS = 10_000;
 
 export interface CrewOptions {
-  readonly environment: Omit<WorkerEnvironment, 'DEMO_WORKER'> & { readonly DATABASE_FILE: string };
+  readonly environment: Omit<WorkerEnvironment, 'DEMO_WORKER'>;
   /** Called if a worker ends unexpectedly. */
   readonly onDeath: (error: Error) => void;
 }

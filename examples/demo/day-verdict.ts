@@ -28,9 +28,10 @@ export function complaintsAboutDay(figures: DayFigures): string[] {
   return complaints;
 }
 
-/** The line for scripts. */
-export function dayLine({ day, attempts, completed, effects }: DayFigures): string {
-  return `demo: day=${day} attempts=${attempts} completed=${completed} effects=${effects}`;
+/** `The job of 2026-11-21: called 213 times, attempted 3 times, completed once, in the database once.` */
+export function dayLine({ day, asked, attempts, completed, effects }: DayFigures): string {
+  const [called, attempted] = [times(asked), times(attempts)];
+  return `The job of ${day}: called ${called}, attempted ${attempted}, completed ${times(completed)}, in the database ${times(effects)}.`;
 }
 
 function times(number: number): string {

@@ -1,19 +1,13 @@
 import { businessDateAt } from 'cronlatch/calendar';
 
-/** The job that must run once on one day, with the names that the parent and its workers share. */
-export class Day {
-  readonly job: string;
-  /** The table for the effects of its attempts, which belongs to this demo. */
-  readonly effectsTable: string;
+export const DAY_JOB = 'close-day';
+/** For the effects of its attempts. */
+export const EFFECTS_TABLE = 'effects';
 
+/** The day on which that job must run once. */
+export class Day {
   /** @param at selects the day, independently of the current time: midnight changes nothing */
-  constructor(
-    lockName: string,
-    readonly at: Date,
-  ) {
-    this.job = `${lockName}-day`;
-    this.effectsTable = `${lockName.replaceAll('-', '_')}_effects`;
-  }
+  constructor(readonly at: Date) {}
 
   get oncePer(): { period: 'day'; timeZone: string; retry: { initialDelay: string } } {
     return { period: 'day', timeZone: 'UTC', retry: { initialDelay: '1s' } };

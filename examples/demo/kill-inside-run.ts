@@ -34,7 +34,7 @@ export async function killInsideRun(
   const line: LineOf<'killed'> = { ...enter, event: 'killed', at: Date.now() };
   appendLine(witnessFile, line);
   if (database === undefined) return { line, leaseUntil: undefined };
-  const { lockedBy, until } = await database.readLease();
+  const { lockedBy, until } = database.readLease();
   if (lockedBy.includes(`/${pid}/`)) return { line, leaseUntil: until };
   throw new Error(
     `The lease belongs to '${lockedBy}', not to ${enter.worker}, which was killed in its run (process ${pid}).`,

@@ -11,7 +11,7 @@ export type Painter = (style: Style, text: string) => string;
 const HIDE_CURSOR = '\x1b[?25l';
 const SHOW_CURSOR = '\x1b[?25h';
 const ERASE_REST_OF_LINE = '\x1b[K';
-const MOST_ROWS = 13;
+const MOST_ROWS = 15;
 /** Title, heads, the day, legend, progress, two empty lines, and the line of the cursor. */
 const OTHER_LINES = 8;
 const CELL_WIDTH = 15;

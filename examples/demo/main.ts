@@ -4,23 +4,22 @@
  * it completed once?
  *
  * The workers write their events to a witness file. The figures of the last lines are counted from that file
- * and the database. The exit status shows whether lock and ledger kept their promises. With `--without-lock`
- * the job of every second runs without the guard, and there is no job of the day.
+ * and the database. `npx cronlatch demo` and `npm run demo` call this file.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { complaintsAboutDay, dayLine } from './day-verdict';
 import { runDemo } from './run-demo';
 import { complaintsAbout, lastLine } from './verdict';
 
-const USAGE = 'Usage: npm run demo [-- --without-lock]';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-async function main(): Promise<number> {
-  const options = readArguments();
-  if (options === undefined) return 2;
+/**
+ * @param options.guarded if not, the job of every second runs without the guard, and there is no job of the day
+ * @returns the exit status: 0 if lock and ledger kept their promises
+ */
+export async function demo(options: { readonly guarded: boolean }): Promise<number> {
   const stop = new AbortController();
   let status = 1;
   for (const signal of SIGNALS) {
@@ -29,13 +28,13 @@ async function main(): Promise<number> {
       stop.abort(`It was stopped by ${signal}.`);
     });
   }
-  process.stdout.on('error', (error) => stop.abort(error)); // The reader has ended: `npm run demo | head`.
+  process.stdout.on('error', (error) => stop.abort(error)); // The reader has ended: `npx cronlatch demo | head`.
   const folder = await mkdtemp(join(tmpdir(), 'cronlatch-demo-'));
   try {
     const { figures, dayFigures } = await runDemo({ ...options, folder, stop });
     const ofDay = dayFigures && { complaints: complaintsAboutDay(dayFigures), line: dayLine(dayFigures) };
     const complaints = [...complaintsAbout(figures), ...(ofDay?.complaints ?? [])];
-    console.log(['', ...complaints, ...(ofDay ? [ofDay.line] : []), lastLine(figures)].join('\n'));
+    console.log(['', ...complaints, lastLine(figures), ...(ofDay ? [ofDay.line] : [])].join('\n'));
     return complaints.length === 0 ? 0 : 1;
   } catch (error) {
     // A reason to stop is enough; any other error needs its stack.
@@ -45,15 +44,3 @@ async function main(): Promise<number> {
     await rm(folder, { recursive: true, force: true });
   }
 }
-
-function readArguments(): { guarded: boolean } | undefined {
-  try {
-    const { values } = parseArgs({ options: { 'without-lock': { type: 'boolean', default: false } } });
-    return { guarded: !values['without-lock'] };
-  } catch (error) {
-    console.error(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
-    return undefined;
-  }
-}
-
-void main().then((status) => (process.exitCode = status));

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Crew } from './crew';
@@ -30,16 +29,14 @@ export interface DemoResult {
 export async function runDemo({ guarded, folder, stop }: DemoOptions): Promise<DemoResult> {
   const witnessFile = join(folder, 'witness.txt');
   const databaseFile = join(folder, 'demo.sqlite');
-  // A unique name, so that two demos on one server do not interfere.
-  const lockName = `demo-${randomBytes(4).toString('hex')}`;
   writeFileSync(witnessFile, '');
-  const day = new Day(lockName, new Date());
-  const database = guarded ? await DemoDatabase.open(databaseFile, { lockName, day }) : undefined;
+  const day = new Day(new Date());
+  const database = guarded ? await DemoDatabase.open(databaseFile) : undefined;
   const crew = new Crew({
     environment: {
-      DATABASE_FILE: databaseFile,
+      DEMO_DATABASE: `sqlite:${databaseFile}`,
       DEMO_WITNESS_FILE: witnessFile,
-      ...(guarded ? { DEMO_LOCK_NAME: lockName, DEMO_DAY: day.at.toISOString() } : {}),
+      ...(guarded ? { DEMO_DAY: day.at.toISOString() } : {}),
     },
     onDeath: (error) => stop.abort(error),
   });
@@ -50,11 +47,11 @@ export async function runDemo({ guarded, folder, stop }: DemoOptions): Promise<D
     const lines = readLines(witnessFile);
     return {
       figures: countFigures(lines, counted),
-      dayFigures: database && countDayFigures(lines, await database.readDay()),
+      dayFigures: database && countDayFigures(lines, await database.readDay(day)),
     };
   } finally {
     await crew.end();
-    await database?.close();
+    database?.close();
     process.stderr.write(crew.output);
   }
 }

@@ -27,9 +27,10 @@ export function complaintsAbout(figures: Figures): string[] {
   return complaints;
 }
 
-/** The line for scripts. */
+/** `15 ticks: 13 ran, 2 were skipped during the lease of the killed process. 0 runs repeated a tick, 0 overlapped.` */
 export function lastLine({ ticks, runs, skippedAfterKill, duplicates, overlaps }: Figures): string {
-  return `demo: ticks=${ticks} runs=${runs} skipped-after-kill=${skippedAfterKill} duplicates=${duplicates} overlaps=${overlaps}`;
+  const skipped = `${skippedAfterKill} were skipped during the lease of the killed process`;
+  return `${count(ticks, 'tick')}: ${runs} ran, ${skipped}. ${count(duplicates, 'run')} repeated a tick, ${overlaps} overlapped.`;
 }
 
 function count(number: number, noun: string): string {

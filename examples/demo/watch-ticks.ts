@@ -38,8 +38,9 @@ export async function watchTicks(scene: Scene, stop: AbortController): Promise<C
 }
 
 function titleOf({ database }: Scene): string {
-  const where = database === undefined ? '' : ` on ${database.kind}`;
   const lock =
-    database === undefined ? 'without a lock' : `at most ${LOCK_AT_MOST_FOR}, at least ${LOCK_AT_LEAST_FOR}`;
-  return `cronlatch demo: ${WORKERS.length} workers${where}, a job a second, ${lock}`;
+    database === undefined
+      ? 'without a lock'
+      : `one lock (lockAtMostFor ${LOCK_AT_MOST_FOR}, lockAtLeastFor ${LOCK_AT_LEAST_FOR})`;
+  return `cronlatch demo: ${WORKERS.length} processes, one job each second, ${lock}`;
 }

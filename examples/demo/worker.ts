@@ -5,6 +5,8 @@ import { Reporter } from './reporter';
 import { scheduleUnguarded } from './unguarded-job';
 
 async function main(): Promise<void> {
+  // The parent has ended, so no process would stop this worker.
+  process.once('disconnect', () => process.exit(1));
   const reporter = new Reporter(required('DEMO_WORKER'), required('DEMO_WITNESS_FILE'));
   const guarded = readGuarded();
   const tasks =
@@ -18,10 +20,8 @@ async function main(): Promise<void> {
 }
 
 function readGuarded(): Guarded | undefined {
-  const lockName = process.env['DEMO_LOCK_NAME'];
-  return lockName === undefined
-    ? undefined
-    : { lockName, day: new Day(lockName, new Date(required('DEMO_DAY'))) };
+  const day = process.env['DEMO_DAY'];
+  return day === undefined ? undefined : { address: required('DEMO_DATABASE'), day: new Day(new Date(day)) };
 }
 
 function required(name: string): string {
@@ -30,6 +30,4 @@ function required(name: string): string {
   return value;
 }
 
-// The parent has ended, so no process would stop this worker.
-process.once('disconnect', () => process.exit(1));
-void main();
+if (require.main === module) void main();

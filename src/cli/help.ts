@@ -5,7 +5,7 @@ const GROUPS = {
   'Look:': 'status dashboard why history logs calendar locks jobs missed explain doctor',
   'Act:': 'run pause resume rerun resolve skip backfill release hold unhold forget purge',
   'Set up:': 'init sql completion',
-  'Run:': 'exec',
+  'Run:': 'exec demo',
 };
 
 /** The options that most commands have. The help shows them after those of the command itself. */

@@ -8,6 +8,7 @@ import { VERSION } from '../core/version';
 import { addCalendarCommand } from './commands/calendar';
 import { addCompletionCommand } from './commands/completion';
 import { addDashboardCommand } from './commands/dashboard';
+import { addDemoCommand } from './commands/demo';
 import { addDoctorCommand } from './commands/doctor';
 import { addExecCommand } from './commands/exec';
 import { addHoldCommands } from './commands/holds';
@@ -39,6 +40,7 @@ const COMMANDS: readonly ((program: Command) => void)[] = [
   addTableCommands,
   addCompletionCommand,
   addExecCommand,
+  addDemoCommand,
 ];
 
 function programOf(): Command {
