@@ -11,11 +11,8 @@ class BillingJobs {
   }
 }
 
-async function main(): Promise<void> {
-  await dataSource.initialize();
-  const guard = await createJobGuard(dataSource); // Checks the lock table, opens two connections.
+void dataSource.initialize().then(async () => {
+  const guard = await createJobGuard(dataSource); // Checks the lock table, opens two connections of its own.
   scheduleJobs(new BillingJobs(), { guard });
   guard.closeOnSignals(); // SIGTERM: start nothing, wait for running jobs, release, close.
-}
-
-void main();
+});

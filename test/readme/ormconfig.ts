@@ -4,7 +4,5 @@ import { DataSource } from 'typeorm';
 export default new DataSource({
   type: 'mysql', // Or 'mariadb', or 'postgres' with the driver pg.
   url: process.env['DATABASE_URL'] ?? 'mysql://app:secret@localhost:3306/app',
-  migrations: (['lock', 'ledger', 'jobs', 'operations'] as const).map((set) =>
-    createCronlatchMigration({ tables: [set] }),
-  ),
+  migrations: [createCronlatchMigration()], // Creates cronlatch's tables.
 });

@@ -9,8 +9,7 @@ export class SettlementJobs {
   async settle(): Promise<void> {
     const { businessDate } = currentRun(); // '2026-11-20', even for a retry after midnight.
     await inRunTransaction(async (manager) => {
-      // This row and the run's completion are committed together, or not at all.
-      const row = { business_date: businessDate, total: 100 };
+      const row = { business_date: businessDate, total: 100 }; // Committed with the run, or not at all.
       await manager.createQueryBuilder().insert().into('settlement').values(row).execute();
     });
   }
