@@ -46,11 +46,10 @@ export class Project implements Disposable {
       symlinkSync(join(link, file), join(folder, command));
   }
 
-  /** The library as another project has it, but without its sources. */
+  /** The library as another project has it. */
   copyLibrary(from: Project): void {
     const path = 'node_modules/cronlatch';
-    const filter = (name: string): boolean => !name.endsWith('.map') && basename(name) !== 'src';
-    cpSync(join(from.folder, path), join(this.folder, path), { recursive: true, filter });
+    cpSync(join(from.folder, path), join(this.folder, path), { recursive: true });
   }
 
   /** Runs this process's Node in the project. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NPM, succeeding } from '../support/processes/command';
@@ -24,9 +24,19 @@ interface Dependent {
   readonly optionalDependencies?: object;
 }
 
-/** Packs the existing build: building again would remove `dist` while other tests use it. */
+/** Packs a copy of the existing build: building again would remove `dist` while other tests use it. */
 export async function pack(): Promise<Tarball> {
-  return await packFolder('.');
+  const folder = temporaryFolder();
+  const { files } = JSON.parse(readFileSync('package.json', 'utf8')) as { files: readonly string[] };
+  for (const name of [
+    'package.json',
+    'README.md',
+    'LICENSE',
+    ...files.filter((name) => !name.startsWith('!')),
+  ])
+    cpSync(name, join(folder, name), { recursive: true });
+  await succeeding(process.execPath, ['scripts/without-maps.mjs', join(folder, 'dist')], process.cwd());
+  return await packFolder(folder);
 }
 
 /** The packages that the library depends on, and theirs, packed, so that it can be installed without a registry. */
@@ -47,8 +57,7 @@ function dependenciesOf(folder: string): string[] {
 }
 
 async function packFolder(packed: string): Promise<Tarball> {
-  const folder = mkdtempSync(join(tmpdir(), 'cronlatch-tarball-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const output = await succeeding(
     NPM,
     ['pack', packed, '--ignore-scripts', '--json', '--loglevel=error', '--pack-destination', folder],
@@ -56,6 +65,12 @@ async function packFolder(packed: string): Promise<Tarball> {
   );
   const { filename, size, unpackedSize, files } = packedOf(output);
   return { file: join(folder, filename), size, unpackedSize, paths: files.map(({ path }) => path) };
+}
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'cronlatch-tarball-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
 
 /** A list of packages; some versions of npm return no array. */
