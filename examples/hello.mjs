@@ -1,6 +1,8 @@
 /**
  * One job and any number of processes: at each tick, one process runs the job. Plain JavaScript, without decorators.
  *
+ * A copy of this file in another folder needs: npm install cronlatch node-cron better-sqlite3 (on Node 20: better-sqlite3@12).
+ *
  * Run, after `npm run build`, in two terminals: node examples/hello.mjs
  * Prints, at each tick in one of the terminals:
  *   Hello from process …

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { CronlatchError } from '../../core';
+import { refuseCrashingDriver } from '../../storage/better-sqlite3/installed-driver';
 import { io } from '../terminal';
 
 const PACKAGES = ['node-cron', 'better-sqlite3'];
@@ -29,6 +30,7 @@ function loaded(): Demo {
     throw new CronlatchError(
       `cronlatch demo needs ${missing.join(' and ')}: npm install ${missing.join(' ')}`,
     );
+  refuseCrashingDriver();
   return load(join(__dirname, '../../demo/main.js')) as Demo;
 }
 
