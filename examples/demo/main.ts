@@ -18,6 +18,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /**
  * @param options.guarded if not, the job of every second runs without the guard, and there is no job of the day
  * @returns the exit status: 0 if lock and ledger kept their promises
+ * @throws whatever prevents the demo, such as a driver that cannot be loaded
  */
 export async function demo(options: { readonly guarded: boolean }): Promise<number> {
   const stop = new AbortController();
@@ -37,8 +38,8 @@ export async function demo(options: { readonly guarded: boolean }): Promise<numb
     console.log(['', ...complaints, lastLine(figures), ...(ofDay ? [ofDay.line] : [])].join('\n'));
     return complaints.length === 0 ? 0 : 1;
   } catch (error) {
-    // A reason to stop is enough; any other error needs its stack.
-    console.error(stop.signal.aborted ? `The demo ended early. ${String(stop.signal.reason)}` : error);
+    if (!stop.signal.aborted) throw error;
+    console.error(`The demo ended early. ${String(stop.signal.reason)}`);
     return status;
   } finally {
     await rm(folder, { recursive: true, force: true });
