@@ -18,7 +18,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /**
  * @param options.guarded if not, the job of every second runs without the guard, and there is no job of the day
  * @returns the exit status: 0 if lock and ledger kept their promises
- * @throws whatever prevents the demo, such as a driver that cannot be loaded
+ * @throws Error if the demo cannot start, for example because the driver cannot be loaded
  */
 export async function demo(options: { readonly guarded: boolean }): Promise<number> {
   const stop = new AbortController();

@@ -111,8 +111,8 @@ async function missingRunIndexes(runner: QueryRunner, options: MigrationOptions)
 }
 
 function tableSetOf(tables: unknown): TableSet {
-  const [set, ...others]: readonly unknown[] = Array.isArray(tables) ? tables : [];
-  if (isTableSet(set) && others.length === 0) return set;
+  const set: unknown = Array.isArray(tables) && tables.length === 1 ? tables[0] : undefined;
+  if (isTableSet(set)) return set;
   refuseOption(
     'tables',
     tables,

@@ -57,7 +57,7 @@ testOnEvery(
     await using dataSource = closing(
       await connect(database, { migrations: [...older, createCronlatchMigration()] }),
     );
-    await dataSource.query(`INSERT INTO shedlock VALUES ('kept', ${instantOf(dataSource)}, 'somebody', 7)`);
+    await dataSource.query(`INSERT INTO shedlock VALUES ('kept', ${instantOf(dataSource)}, 'host/1', 7)`);
     assert.equal((await dataSource.runMigrations()).length, 1);
     assert.deepEqual(await problemsOf(dataSource), []);
     const rows = await dataSource.query<{ name: string }[]>('SELECT name FROM shedlock');
