@@ -77,7 +77,7 @@ testDashboard(
 );
 
 testDashboard(
-  'a page that has changed during a form is updated when the form is empty again',
+  'a page that changes during a form keeps what was typed, and is updated when the form is empty again',
   async ({ browser, guard, address, runDaysAgo }) => {
     const period = await runDaysAgo('close-day', 0, NO_BANK);
     const page = await browser.newPage();
@@ -91,6 +91,7 @@ testDashboard(
       { actor: 'bob', reason: 'I am faster' },
     );
     await page.locator('#connection', { hasText: 'The page has changed' }).waitFor();
+    assert.equal(await reason.inputValue(), 'the bank is');
 
     await reason.fill('');
     await reason.blur();
