@@ -42,14 +42,17 @@ const STANDARD = join('.build', 'standard', 'test');
  */
 const FAULTS = join('test', 'faults');
 /**
- * Campaigns, packages for other tools and compilers. The tree of the commit chooses which of them run, so that a commit
- * always runs the same ones. npm run test:full runs all.
+ * Campaigns, examples, packages for other tools, and compilers. The tree of the commit chooses which of them run beside
+ * which other packages, so that a commit always runs the same ones. npm run test:full runs all.
  */
-const FAR = ['campaign', 'package', 'types'].map((room) => join(FAULTS, room));
+const FAR = ['campaign', 'examples', 'package', 'types'].map((room) => join(FAULTS, room));
 const [tree] = spawnSync('git', ['rev-parse', 'HEAD^{tree}'], { encoding: 'utf8' }).stdout?.split('\n') ?? [];
 const coverage = process.env.CRONLATCH_COVERAGE;
 /** The tests in a browser. Only they are worth its download of 100 MB. */
 const IN_BROWSER = [join('test', 'dashboard'), join(FAULTS, 'dashboard')];
+
+/** What the tree does not choose. */
+const notChosen = isFull || parts.length > 0 || !wantsFaults ? [] : twoThirds(farUnits());
 
 await install();
 const { startServers } = await import('../test/support/servers/index.mjs');
@@ -85,7 +88,6 @@ try {
 const skips = join(folder, 'skips');
 writeFileSync(skips, '');
 let leftOut = 0;
-let notChosen = [];
 let failures;
 try {
   const sets = setsOfFiles();
@@ -116,21 +118,20 @@ function setsOfFiles() {
     ...ADAPTER_PROJECTS.flatMap(filesOfAdapters),
   ];
   const wanted = files.filter(isWanted);
-  leftOut = files.length - wanted.length;
+  leftOut = files.filter((file) => !isWanted(file) && isChosen(file)).length;
   if (wanted.length === 0) {
     console.error(`No test file matches ${parts.join(', ')}.`);
     process.exit(1);
   }
   const covered = coverage === undefined ? {} : { NODE_V8_COVERAGE: resolve(coverage) };
   if (parts.length > 0 || isFull) return [{ files: wanted, env: environment(covered) }];
-  notChosen = twoThirds(wanted.filter(isFar));
   const several = files.filter((file) => !isForFaults(file) && hasSeveralServers(file));
   const ofTests = {
     files: wanted.filter((file) => !isForFaults(file)),
     env: environment({ ...covered, CRONLATCH_TEST_SHARE: 'one' }),
   };
   const ofFaults = {
-    files: wanted.filter((file) => isForFaults(file) && !notChosen.includes(file)),
+    files: wanted.filter(isForFaults),
     env: environment({}),
   };
   const onOthers = {
@@ -144,22 +145,35 @@ function setsOfFiles() {
 
 function isWanted(file) {
   if (parts.length > 0) return parts.some((part) => file.includes(part));
-  return isFull || (isForFaults(file) ? wantsFaults : wantsTests);
+  return isFull || (isForFaults(file) ? wantsFaults && isChosen(file) : wantsTests);
 }
 
 function needsBrowser(file) {
   return isWanted(file) && IN_BROWSER.some((folder) => file.includes(join(folder, '/')));
 }
 
-function isFar(file) {
-  return FAR.some((room) => file.includes(room));
+function isChosen(file) {
+  return !notChosen.includes(unitOf(file));
 }
 
-/** The files that the tree of the commit does not choose. Without a repository, it chooses all. */
-function twoThirds(files) {
-  const hashOf = (file) => createHash('sha256').update(`${tree} ${file}`).digest('hex');
+/** A file, or a project of query builders, whose packages are installed only for its tests. */
+function unitOf(file) {
+  return ADAPTER_PROJECTS.map(adapterTests).find((folder) => file.startsWith(folder)) ?? file;
+}
+
+function farUnits() {
+  const inFaults = testFilesBelow('.build/legacy/test').filter((file) =>
+    FAR.some((room) => file.includes(room)),
+  );
+  const besideOthers = [...OTHER_PEERS.flatMap(filesBeside), ...ADAPTER_PROJECTS.flatMap(filesOfAdapters)];
+  return [...new Set([...inFaults, ...besideOthers.filter(isForFaults)].map(unitOf))];
+}
+
+/** The units that the tree of the commit does not choose. Without a repository, it chooses all. */
+function twoThirds(units) {
+  const hashOf = (unit) => createHash('sha256').update(`${tree} ${unit}`).digest('hex');
   return tree
-    ? files.toSorted((a, b) => (hashOf(a) < hashOf(b) ? -1 : 1)).slice(Math.ceil(files.length / 3))
+    ? units.toSorted((a, b) => (hashOf(a) < hashOf(b) ? -1 : 1)).slice(Math.ceil(units.length / 3))
     : [];
 }
 
@@ -219,7 +233,7 @@ function report() {
     console.log(
       `left out: ${leftOut} files, for npm ${wantsFaults ? 'test and npm run test:full' : 'run test:faults'}`,
     );
-  for (const file of notChosen) console.log(`left out: ${file}, for npm run test:full`);
+  for (const unit of notChosen) console.log(`left out: ${unit}, for npm run test:full`);
   for (const { name, version, origin } of servers.running)
     console.log(`server: ${name} ${version} (${origin})`);
   const lines = readFileSync(skips, 'utf8').split('\n');
