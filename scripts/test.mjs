@@ -2,8 +2,9 @@
  * npm test: installs, builds, starts real servers, runs the tests against the built library, and ends the servers.
  * npm run test:faults (--faults) runs those that npm test leaves out, because they take long, and a third of those that
  * few changes reach. npm run test:all (--all) runs both, side by side. Each runs any file whose path contains one of the
- * given parts. npm run test:stress runs them in several rounds (--rounds) beside busy processes (--load). If
- * CRONLATCH_COVERAGE names a folder, the files of npm test and their child processes write their coverage there.
+ * given parts; --own leaves out those beside other packages than the project's own. npm run test:stress runs them in
+ * several rounds (--rounds) beside busy processes (--load). If CRONLATCH_COVERAGE names a folder, the files of npm test
+ * and their child processes write their coverage there.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -25,12 +26,14 @@ const { values, positionals: parts } = parseArgs({
   options: {
     faults: { type: 'boolean' },
     all: { type: 'boolean' },
+    own: { type: 'boolean' },
     rounds: { type: 'string', default: '1' },
     load: { type: 'string', default: '0' },
   },
 });
 const wantsFaults = values.faults === true || values.all === true;
 const wantsTests = values.faults !== true;
+const [peerSets, adapterProjects] = values.own === true ? [[], []] : [OTHER_PEERS, ADAPTER_PROJECTS];
 const [rounds, load] = [values.rounds, values.load].map(Number);
 if (!(rounds >= 1 && load >= 0)) throw new RangeError('--rounds must be at least 1, and --load at least 0.');
 const isStress = rounds > 1 || load > 0;
@@ -71,8 +74,8 @@ const bringingChromium = testFilesBelow('.build/legacy/test').some(needsBrowser)
 starting.catch(() => {}); // Awaited below.
 await buildLibrary();
 await buildTests();
-for (const peers of OTHER_PEERS) if (filesBeside(peers).some(isWanted)) await buildBeside(peers);
-for (const project of ADAPTER_PROJECTS)
+for (const peers of peerSets) if (filesBeside(peers).some(isWanted)) await buildBeside(peers);
+for (const project of adapterProjects)
   if (filesOfAdapters(project).some(isWanted)) await buildAdapters(project);
 
 let servers;
@@ -114,8 +117,8 @@ function setsOfFiles() {
   const files = [
     ...testFilesBelow('.build/legacy/test').filter(existsSync),
     ...testFilesBelow('.build/standard/test').filter(existsSync).filter(isCompiledTwice),
-    ...OTHER_PEERS.flatMap(filesBeside),
-    ...ADAPTER_PROJECTS.flatMap(filesOfAdapters),
+    ...peerSets.flatMap(filesBeside),
+    ...adapterProjects.flatMap(filesOfAdapters),
   ];
   const wanted = files.filter(isWanted);
   leftOut = files.filter((file) => !isWanted(file) && isChosen(file)).length;
@@ -158,14 +161,14 @@ function isChosen(file) {
 
 /** A file, or a project of query builders, whose packages are installed only for its tests. */
 function unitOf(file) {
-  return ADAPTER_PROJECTS.map(adapterTests).find((folder) => file.startsWith(folder)) ?? file;
+  return adapterProjects.map(adapterTests).find((folder) => file.startsWith(folder)) ?? file;
 }
 
 function farUnits() {
   const inFaults = testFilesBelow('.build/legacy/test').filter((file) =>
     FAR.some((room) => file.includes(room)),
   );
-  const besideOthers = [...OTHER_PEERS.flatMap(filesBeside), ...ADAPTER_PROJECTS.flatMap(filesOfAdapters)];
+  const besideOthers = [...peerSets.flatMap(filesBeside), ...adapterProjects.flatMap(filesOfAdapters)];
   return [...new Set([...inFaults, ...besideOthers.filter(isForFaults)].map(unitOf))];
 }
 
