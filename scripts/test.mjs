@@ -54,8 +54,8 @@ const coverage = process.env.CRONLATCH_COVERAGE;
 /** The tests in a browser. Only they are worth its download of 100 MB. */
 const IN_BROWSER = [join('test', 'dashboard'), join(FAULTS, 'dashboard')];
 
-/** What the tree does not choose. */
-const notChosen = isFull || parts.length > 0 || !wantsFaults ? [] : twoThirds(farUnits());
+/** What the tree does not choose. Known when the tests are compiled. */
+let notChosen = [];
 
 await install();
 const { startServers } = await import('../test/support/servers/index.mjs');
@@ -74,6 +74,7 @@ const bringingChromium = testFilesBelow('.build/legacy/test').some(needsBrowser)
 starting.catch(() => {}); // Awaited below.
 await buildLibrary();
 await buildTests();
+if (wantsFaults && !isFull && parts.length === 0) notChosen = twoThirds(farUnits());
 for (const peers of peerSets) if (filesBeside(peers).some(isWanted)) await buildBeside(peers);
 for (const project of adapterProjects)
   if (filesOfAdapters(project).some(isWanted)) await buildAdapters(project);
