@@ -26,7 +26,7 @@ export function guardMethod(
       try {
         const integration = integrationOf(guard);
         const tick = { task: call(args), args, call, scheduledAt, invocation };
-        const result = await integration.execute(integration.jobOf(configuration), tick);
+        const result = await integration.execute(integration.jobOf(configuration, this), tick);
         if (result.executed) return result.value;
         if (definition.onSkip !== 'throw' || invocation?.isTickOf?.({ instance: this, method: guarded }))
           return undefined;

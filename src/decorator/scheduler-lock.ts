@@ -1,7 +1,7 @@
-import type { Duration, LockConfiguration } from '../core';
 import { checkDeclaredConfiguration } from '../core/lock-configuration';
-import type { LockByArguments, MethodOptions } from '../guard/job-guard-options';
+import type { DurationSource, MethodLock } from '../guard/job-guard-options';
 import { labelled } from '../guard/jobs/lock-name-of';
+import { withFixedTimes } from '../guard/jobs/lock-times';
 import { checkJobOptions, checkMethodOptions } from '../guard/jobs/check-options';
 import { functionDecorator } from './function-decorator';
 import { guardMethod } from './guard-method';
@@ -15,6 +15,8 @@ import type { SchedulerLockDecorator, ThrowingLockDecorator } from './skippable'
  * not confirm the lock; the method then did not run.
  *
  * If `name` is a function, it gets the arguments of each call, so that only calls with the same name exclude each other.
+ * If a time is a function, it gets the instance of the class: `(jobs: ReportJobs) => jobs.config.getOrThrow('REPORT_LIMIT')`.
+ * The guard calls it once for each instance, when it registers the job, or else in the first call.
  *
  * @param lockAtMostFor how long a crashed run may block the next one. Default: the guard's `defaultLockAtMostFor`
  * @param lockAtLeastFor how long the lock is kept from its start, even if the run is shorter. Covers clocks that differ
@@ -23,24 +25,22 @@ import type { SchedulerLockDecorator, ThrowingLockDecorator } from './skippable'
  */
 export function SchedulerLock(
   name: string,
-  lockAtMostFor?: Duration,
-  lockAtLeastFor?: Duration,
+  lockAtMostFor?: DurationSource<[jobs: never]>,
+  lockAtLeastFor?: DurationSource<[jobs: never]>,
 ): SchedulerLockDecorator;
 export function SchedulerLock(
-  configuration: (LockConfiguration | LockByArguments) & MethodOptions & { readonly onSkip: 'throw' },
+  configuration: MethodLock & { readonly onSkip: 'throw' },
 ): ThrowingLockDecorator;
+export function SchedulerLock(configuration: MethodLock): SchedulerLockDecorator;
 export function SchedulerLock(
-  configuration: (LockConfiguration | LockByArguments) & MethodOptions,
-): SchedulerLockDecorator;
-export function SchedulerLock(
-  first: string | ((LockConfiguration | LockByArguments) & MethodOptions),
-  lockAtMostFor?: Duration,
-  lockAtLeastFor?: Duration,
+  first: string | MethodLock,
+  lockAtMostFor?: DurationSource<[jobs: never]>,
+  lockAtLeastFor?: DurationSource<[jobs: never]>,
 ): SchedulerLockDecorator | ThrowingLockDecorator {
   const configuration =
     typeof first === 'object' ? { ...first } : { name: first, lockAtMostFor, lockAtLeastFor };
-  const declared: LockConfiguration & MethodOptions = labelled(configuration, '@SchedulerLock');
-  checkDeclaredConfiguration(declared);
+  const declared = labelled(configuration, '@SchedulerLock');
+  checkDeclaredConfiguration(withFixedTimes(declared));
   checkJobOptions({ ...configuration, name: declared.name });
   checkMethodOptions(declared, declared.name);
   const label = declared.name === '@SchedulerLock' ? declared.name : `@SchedulerLock('${declared.name}')`;

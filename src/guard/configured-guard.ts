@@ -4,6 +4,7 @@ import { processState } from '../core/process-state';
 import { declaredConfigurations, guardedMethodOf, type JobDefinition } from './guarded-method';
 import { integrationOf } from './integration';
 import type { JobGuard } from './job-guard';
+import { timeFunctionsOf } from './jobs/lock-times';
 
 const state = processState<{ configured: JobGuard | undefined }>('guards', () => ({ configured: undefined }));
 
@@ -26,7 +27,9 @@ export function configureJobGuard(
     );
   }
   if (integration !== undefined)
-    for (const configuration of declaredConfigurations()) integration.jobOf(configuration);
+    for (const configuration of declaredConfigurations())
+      // The functions of its times get an instance, so it is checked when an instance is scheduled or called.
+      if (timeFunctionsOf(configuration).length === 0) integration.jobOf(configuration);
   state.configured = guard;
 }
 

@@ -1,16 +1,16 @@
-import { InvalidLockConfigurationError, InvalidLockUseError, type LockConfiguration } from '../core';
+import { InvalidLockConfigurationError, InvalidLockUseError } from '../core';
 import { processState } from '../core/process-state';
 import type { OncePerConfiguration } from '../ledger';
 import type { JobDeclaration } from './jobs/job';
-import type { GuardConfiguration, MethodOptions } from './job-guard-options';
+import type { LabelledConfiguration, MethodOptions } from './job-guard-options';
 
 type AnyFunction = (this: unknown, ...args: never[]) => unknown;
 
 /** The options of all decorators on one handler, in any order. Complete when its configuration is first read. */
 export class JobDefinition {
-  #lock: (LockConfiguration & MethodOptions) | undefined;
+  #lock: (LabelledConfiguration & MethodOptions) | undefined;
   #oncePer: (OncePerConfiguration & MethodOptions) | undefined;
-  #complete: GuardConfiguration | undefined;
+  #complete: LabelledConfiguration | undefined;
 
   /** The options of the first decorator: the same object for every instance of a class with a decorated field. */
   #origin: object | undefined;
@@ -23,7 +23,7 @@ export class JobDefinition {
   }
 
   /** @param origin the options as the decorator got them */
-  addLock(lock: LockConfiguration & MethodOptions, origin: object): void {
+  addLock(lock: LabelledConfiguration & MethodOptions, origin: object): void {
     if (this.#lock !== undefined)
       this.#reject(`has @SchedulerLock twice: '${this.#lock.name}' and '${lock.name}'. Keep one.`);
     this.#rejectLate();
@@ -46,7 +46,7 @@ export class JobDefinition {
    * @param timeZone of the job's schedule, used if the job does not set its own
    * @throws InvalidLockConfigurationError for a once-per job that has neither a lock nor a name
    */
-  configuration(timeZone?: string): GuardConfiguration {
+  configuration(timeZone?: string): LabelledConfiguration {
     return (this.#complete ??= this.#completed(timeZone));
   }
 
@@ -55,11 +55,11 @@ export class JobDefinition {
   }
 
   /** `undefined` until the configuration is first read. */
-  get complete(): GuardConfiguration | undefined {
+  get complete(): LabelledConfiguration | undefined {
     return this.#complete;
   }
 
-  #completed(timeZone: string | undefined): GuardConfiguration {
+  #completed(timeZone: string | undefined): LabelledConfiguration {
     const oncePer = this.#oncePer && { ...this.#oncePer, timeZone: this.#oncePer.timeZone ?? timeZone };
     const enabled = this.#option('enabled');
     if (this.#lock !== undefined) return { ...this.#lock, enabled, oncePer };
@@ -138,7 +138,7 @@ export function addTimeZoneReader(reader: TimeZoneReader): void {
 }
 
 /** The configuration of a guarded function. Uses the time zone of its schedules if they all have the same. */
-export function configurationOf(wrapper: AnyFunction, { definition }: GuardedMethod): GuardConfiguration {
+export function configurationOf(wrapper: AnyFunction, { definition }: GuardedMethod): LabelledConfiguration {
   if (definition.complete !== undefined) return definition.complete;
   const timeZones = [...timeZonesOf(wrapper)];
   // A schedule without a time zone uses the host's, which counts as different.
@@ -146,7 +146,7 @@ export function configurationOf(wrapper: AnyFunction, { definition }: GuardedMet
 }
 
 /** The configurations of every method decorated so far in this process. */
-export function* declaredConfigurations(): Generator<GuardConfiguration> {
+export function* declaredConfigurations(): Generator<LabelledConfiguration> {
   for (const wrapper of declared.values()) {
     const method = guardedMethodOf(wrapper);
     if (method !== undefined) yield configurationOf(wrapper, method);

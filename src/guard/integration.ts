@@ -16,7 +16,7 @@ import { callOption, checkOptionNames, describeValue } from '../core/options';
 import { processState } from '../core/process-state';
 import { SlotRuns } from '../ledger/slots/slot-runs';
 import type { AdmittedJob, Job, JobCall, JobDeclaration } from './jobs/job';
-import type { GuardConfiguration, WrapOptions } from './job-guard-options';
+import type { LabelledConfiguration, WrapOptions } from './job-guard-options';
 import { needsLedger, type JobRegistry } from './jobs/job-registry';
 import { lockOf } from './jobs/lock-name-of';
 import type { RegisteredJobs } from './jobs/registered-jobs';
@@ -46,10 +46,11 @@ export class GuardIntegration {
 
   /**
    * @param configuration must not change any more, because it is compiled once
+   * @param instance of the class of a decorated method
    * @throws InvalidLockConfigurationError as `guard.check` does
    */
-  jobOf(configuration: GuardConfiguration): Job {
-    return this.parts.registry.jobOf(configuration);
+  jobOf(configuration: LabelledConfiguration, instance?: unknown): Job {
+    return this.parts.registry.jobOf(configuration, instance);
   }
 
   /**
@@ -152,7 +153,7 @@ export class GuardIntegration {
 
   /** Returns the function that `guard.wrap` returns. */
   wrap<A extends unknown[], T>(
-    configuration: GuardConfiguration,
+    configuration: LabelledConfiguration,
     task: (...args: A) => T | PromiseLike<T>,
     options: WrapOptions<A>,
   ): (...args: A) => Promise<T | undefined> {

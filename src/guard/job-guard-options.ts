@@ -56,6 +56,32 @@ export interface JobGuardOptions extends RunLogOptions {
   readonly events?: EventHub | undefined;
 }
 
+/**
+ * A duration, or a function that returns one, for a value that is unknown while the code loads. A guard calls the function
+ * once, when it registers the job. If the function throws or returns an invalid duration, the job is rejected with an
+ * InvalidLockConfigurationError.
+ *
+ * @typeParam Args the arguments of the function
+ */
+export type DurationSource<Args extends unknown[] = []> = Duration | ((...args: Args) => Duration);
+
+/** The lock of a job. Unlike other locks, it can have functions for its times. */
+export interface JobLock<Args extends unknown[] = []> extends Omit<
+  LockConfiguration,
+  'lockAtMostFor' | 'lockAtLeastFor'
+> {
+  /**
+   * After a crash, the lock is free again this long after the last acquire or extend. Required, unless the guard has
+   * `defaultLockAtMostFor`.
+   */
+  readonly lockAtMostFor?: DurationSource<Args> | undefined;
+  /**
+   * The next run begins no earlier than this after the start of a run, however short that run was. Default: the guard's
+   * `defaultLockAtLeastFor`, or else 0.
+   */
+  readonly lockAtLeastFor?: DurationSource<Args> | undefined;
+}
+
 /** Options of a job besides its lock and its period. */
 export interface JobOptions {
   /**
@@ -97,22 +123,29 @@ export interface NamedByArguments<A extends unknown[] = never[]> {
 }
 
 /** The options of a lock, for a name that depends on the arguments. */
-export type LockByArguments<A extends unknown[] = never[]> = Omit<LockConfiguration, 'name'> &
+export type LockByArguments<A extends unknown[] = never[], Args extends unknown[] = []> = Omit<
+  JobLock<Args>,
+  'name'
+> &
   NamedByArguments<A>;
 
+/** The options of `@SchedulerLock`. The functions of its times get the instance of the class, which can hold settings. */
+export type MethodLock = (JobLock<[jobs: never]> | LockByArguments<never[], [jobs: never]>) & MethodOptions;
+
 /** A job's lock, and with `oncePer` also its period: the job then runs once in each. */
-export interface GuardConfiguration extends LockConfiguration, JobOptions {
+export interface GuardConfiguration<Args extends unknown[] = []> extends JobLock<Args>, JobOptions {
   /** Runs the job once per period. Its name is `oncePer.name`, or else the name of the lock. */
   readonly oncePer?: OncePerConfiguration | undefined;
 }
 
-/** A configuration whose `name` is a label, because the name of its lock depends on the arguments of a call. */
-export interface LabelledConfiguration extends GuardConfiguration {
+/** A configuration as a guard gets it: with `nameOf`, the `name` is a label. */
+export interface LabelledConfiguration extends GuardConfiguration<[jobs: never]> {
+  /** Returns the name of the lock for the arguments of a call. */
   readonly nameOf?: ((...args: never[]) => string) | undefined;
 }
 
-/** A guard configuration for one run. */
-export interface JobConfiguration extends GuardConfiguration, TaskConfiguration {
+/** A guard configuration for one run. Its times are not functions. */
+export interface JobConfiguration extends Pick<GuardConfiguration, 'oncePer'>, JobOptions, TaskConfiguration {
   /** With `oncePer`: decides the period, instead of `scheduledAt` or the current time. */
   readonly at?: Date | undefined;
 }

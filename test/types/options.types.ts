@@ -1,5 +1,13 @@
 /** Which options are accepted: this file is compiled by each compiler, and never run. */
-import { JobGuard, OncePerDay, SchedulerLock, structured, type Duration, type TaskResult } from 'cronlatch';
+import {
+  JobGuard,
+  type LockManager,
+  OncePerDay,
+  SchedulerLock,
+  structured,
+  type Duration,
+  type TaskResult,
+} from 'cronlatch';
 import type { FieldLogger } from 'cronlatch/provider';
 import { InMemoryLockProvider, InMemoryRunStore } from 'cronlatch/memory';
 import { Scheduled, scheduleLocked } from 'cronlatch/node-cron';
@@ -21,6 +29,15 @@ export const taken = [
   () => SchedulerLock('job'),
   () => SchedulerLock({ ...JOB, lockAtLeastFor: 500, keepAlive: '20s', maxLockDuration: '2h', shared: true }),
   () => SchedulerLock({ name: 'job', lockAtMostFor: undefined }),
+  () =>
+    SchedulerLock(
+      'job',
+      () => '10m',
+      (jobs: { readonly shortest: number }) => jobs.shortest,
+    ),
+  () => SchedulerLock({ name: 'job', lockAtMostFor: (jobs: { readonly longest: string }) => jobs.longest }),
+  (guard: JobGuard) =>
+    guard.wrap({ name: (id: number) => `job ${id}`, lockAtMostFor: () => 600_000 }, () => {}),
   () => new JobGuard({ lockProvider, runStore: new InMemoryRunStore(), logger: false, pollInterval: '5m' }),
   () => scheduleLocked('* * * * *', { ...JOB, oncePer: { period: 'day' } }, () => {}, { timeZone: 'UTC' }),
   (dataSource: DataSource) => createJobGuard(dataSource, { lockTable: 'shedlock', lazy: true }),
@@ -40,6 +57,14 @@ export const refused = [
   () => SchedulerLock({ lockAtMostFor: '1m' }),
   // @ts-expect-error -- "Did you mean to write 'lockAtMostFor'?"
   () => SchedulerLock({ name: 'job', lockAtMost: '1m' }),
+  // @ts-expect-error -- a function that may return nothing
+  () => SchedulerLock('job', (): string | undefined => undefined),
+  // @ts-expect-error -- "Property 'config' does not exist on type 'never'": the class must be named
+  () => SchedulerLock({ name: 'job', lockAtMostFor: (jobs) => jobs.config }),
+  // @ts-expect-error -- no class, so no instance
+  () => scheduleLocked('* * * * *', { name: 'job', lockAtMostFor: (jobs: object) => String(jobs) }, () => {}),
+  // @ts-expect-error -- only the times of a job can be functions
+  (manager: LockManager) => manager.tryLock('job', { lockAtMostFor: () => '1m' }),
   // @ts-expect-error -- "Type 'string' is not assignable to type 'boolean"
   () => SchedulerLock({ ...JOB, shared: 'yes' }),
   // @ts-expect-error -- "Property 'lockProvider' is missing in type '{}'"

@@ -1,7 +1,7 @@
 import { InvalidLockConfigurationError } from '../../core';
 import { callOption, checkOptionNames, describeValue, refuseOption } from '../../core/options';
 import type { OncePerConfiguration } from '../../ledger';
-import type { GuardConfiguration, JobGuardOptions, JobOptions, MethodOptions } from '../job-guard-options';
+import type { JobGuardOptions, JobOptions, LabelledConfiguration, MethodOptions } from '../job-guard-options';
 
 const METHOD_OPTIONS = ['enabled', 'history', 'onSkip'] satisfies (keyof MethodOptions)[];
 
@@ -84,7 +84,7 @@ export function checkTableOptions(options: object): void {
 }
 
 /** @throws InvalidLockConfigurationError naming the lock or the job, and the option */
-export function checkJobOptions({ oncePer, ...others }: GuardConfiguration): void {
+export function checkJobOptions({ oncePer, ...others }: LabelledConfiguration): void {
   const { name } = others;
   checkOptionNames(others, LOCK_OPTIONS, `lock '${name}'`, { maxHold: 'maxLockDuration' });
   if (oncePer !== undefined) checkOncePerOptions(oncePer, oncePer.name ?? name);

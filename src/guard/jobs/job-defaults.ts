@@ -1,9 +1,10 @@
-import { InvalidLockConfigurationError, type LockConfiguration } from '../../core';
+import { InvalidLockConfigurationError } from '../../core';
 import { parseDuration, parsePositiveDuration } from '../../core/duration';
 import { compileLock, withDefaults, type CompiledLock } from '../../core/lock-configuration';
 import { checkNameLength, DEFAULT_NAME_LENGTH } from '../../core/lock-name';
 import { checkTimeZone } from '../../ledger/periods/time-zone';
-import type { JobGuardOptions } from '../job-guard-options';
+import type { JobGuardOptions, JobLock } from '../job-guard-options';
+import { timeFunctionsOf, withReturnedTimes } from './lock-times';
 
 /** The options of a guard that apply to jobs that do not set their own. */
 export type JobDefaults = Readonly<ReturnType<typeof checkJobDefaults>>;
@@ -41,24 +42,31 @@ export function checkJobDefaults(options: JobGuardOptions) {
   };
 }
 
-/** @throws InvalidLockConfigurationError naming the lock and the value, and the defaults that contradict it */
+/**
+ * @param job the name of the job, and the instance of the class of a decorated method
+ * @throws InvalidLockConfigurationError naming the lock and the value, and the defaults and functions that it comes from
+ */
 export function compileLockWithDefaults(
-  lock: LockConfiguration,
+  lock: JobLock<[jobs: never]>,
   defaults: JobDefaults,
-  job: string,
+  { job, instance }: { readonly job: string; readonly instance: unknown },
 ): CompiledLock {
+  const timed = withReturnedTimes(lock, job, instance);
   try {
-    return compileLock(withDefaults(lock, defaults), defaults.nameLength, job);
+    return compileLock(withDefaults(timed, defaults), defaults.nameLength, job);
   } catch (error) {
     if (!(error instanceof InvalidLockConfigurationError)) throw error;
     const inherited = (['lockAtMostFor', 'lockAtLeastFor', 'keepAlive'] as const).filter(
       (option) =>
         lock[option] === undefined && defaults[option] !== undefined && error.message.includes(`${option} (`),
     );
-    if (inherited.length === 0) throw error;
-    throw new InvalidLockConfigurationError(
-      `${error.message} The job does not set ${inherited.join(' and ')}, so the guard's default applies.`,
-      { cause: error },
-    );
+    const returned = timeFunctionsOf(lock).filter((option) => error.message.includes(option));
+    const origins = [
+      returned.length > 0 && ` A function of job '${job}' returned this ${returned.join(' and ')}.`,
+      inherited.length > 0 &&
+        ` The job does not set ${inherited.join(' and ')}, so the guard's default applies.`,
+    ].filter((origin) => origin !== false);
+    if (origins.length === 0) throw error;
+    throw new InvalidLockConfigurationError(`${error.message}${origins.join('')}`, { cause: error });
   }
 }

@@ -4,7 +4,8 @@ import { compileJob, type AdmittedJob, type AdmittedOncePerJob, type Job, type J
 import { checkJobDefaults, type JobDefaults } from './job-defaults';
 import { hasRegister } from '../../ledger/store-statements';
 import { firesWithinAMinute, skipsDates } from './cron-expression';
-import type { GuardConfiguration, JobGuardOptions } from '../job-guard-options';
+import { timeFunctionsOf } from './lock-times';
+import type { JobGuardOptions, LabelledConfiguration } from '../job-guard-options';
 import { parseSwitch, type Switch } from './check-options';
 
 const MINUTE_MS = 60_000;
@@ -15,7 +16,9 @@ export class JobRegistry {
   readonly #store: JobGuardOptions['runStore'];
   #isOnStandby: () => boolean = () => false;
   /** The keys are configurations that no longer change. */
-  readonly #compiled = new WeakMap<GuardConfiguration, Job>();
+  readonly #compiled = new WeakMap<LabelledConfiguration, Job>();
+  /** By instance and configuration, if functions return its times. */
+  readonly #compiledFor = new WeakMap<object, WeakMap<LabelledConfiguration, Job>>();
   #oncePer: ReadonlyMap<string, AdmittedOncePerJob> = new Map();
   /** The scheduled jobs, by lock name. */
   #scheduled: ReadonlyMap<string, AdmittedJob> = new Map();
@@ -31,8 +34,8 @@ export class JobRegistry {
   }
 
   /** @throws InvalidLockConfigurationError naming the lock or the job, and the value */
-  compile(configuration: GuardConfiguration): Job {
-    const job = compileJob(configuration, this.defaults);
+  compile(configuration: LabelledConfiguration, instance?: unknown): Job {
+    const job = compileJob(configuration, this.defaults, instance);
     if (job.policy !== undefined && this.#store === undefined)
       throw needsLedger(`Job '${job.policy.job}' needs`);
     if (job.history && (this.#store === undefined || !hasRegister(this.#store)))
@@ -42,13 +45,26 @@ export class JobRegistry {
     return job;
   }
 
-  /** Compiles a configuration that no longer changes, and does so only once. */
-  jobOf(configuration: GuardConfiguration): Job {
-    const known = this.#compiled.get(configuration);
+  /**
+   * Compiles a configuration that no longer changes, and does so only once.
+   *
+   * @param instance of the class of a decorated method, for functions that return its times
+   */
+  jobOf(configuration: LabelledConfiguration, instance?: unknown): Job {
+    const compiled = this.#compiledOf(configuration, instance);
+    const known = compiled.get(configuration);
     if (known !== undefined) return known;
-    const job = this.compile(configuration);
-    this.#compiled.set(configuration, job);
+    const job = this.compile(configuration, instance);
+    compiled.set(configuration, job);
     return job;
+  }
+
+  #compiledOf(configuration: LabelledConfiguration, instance: unknown): WeakMap<LabelledConfiguration, Job> {
+    // A method that is called without its instance can have any value instead.
+    if (Object(instance) !== instance || timeFunctionsOf(configuration).length === 0) return this.#compiled;
+    const compiled = this.#compiledFor.get(instance as object) ?? new WeakMap<LabelledConfiguration, Job>();
+    this.#compiledFor.set(instance as object, compiled);
+    return compiled;
   }
 
   /**
@@ -62,7 +78,7 @@ export class JobRegistry {
     const oncePer = new Map(this.#oncePer);
     const jobs = declarations.map((declaration) => ({
       ...declaration,
-      ...this.jobOf(declaration.configuration),
+      ...this.jobOf(declaration.configuration, declaration.instance),
     }));
     for (const job of jobs) {
       // Without a fixed name, two jobs can share a lock only in some calls, if at all.

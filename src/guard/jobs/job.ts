@@ -6,7 +6,7 @@ import { everyDay } from '../../ledger/periods/calendar';
 import { parseJobPolicy, type JobPolicy } from '../../ledger/policy/job-policy';
 import type { OpenInvocation } from '../invocation';
 import { compileLockWithDefaults, type JobDefaults } from './job-defaults';
-import type { GuardConfiguration, LabelledConfiguration } from '../job-guard-options';
+import type { LabelledConfiguration } from '../job-guard-options';
 import { checkJobOptions, parseEnabled } from './check-options';
 
 /** A job whose configuration is checked and parsed once, so that its ticks do not have to. */
@@ -37,7 +37,9 @@ export interface JobDeclaration {
   /** The class and method, or the call that declares the job. For messages. */
   readonly place: string;
   /** Must not change any more. */
-  readonly configuration: GuardConfiguration;
+  readonly configuration: LabelledConfiguration;
+  /** The instance of the class of a decorated method. */
+  readonly instance?: object | undefined;
   /** Calls the handler with these arguments. */
   readonly call: (args: readonly unknown[]) => LockedTask<unknown>;
   /** Whether an overdue run may start here now. Default: always. */
@@ -72,11 +74,16 @@ export interface JobCall<T> {
 }
 
 /** @throws InvalidLockConfigurationError naming the lock or the job, the option and its value */
-export function compileJob(configuration: LabelledConfiguration, defaults: JobDefaults): Job {
+export function compileJob(
+  configuration: LabelledConfiguration,
+  defaults: JobDefaults,
+  instance: unknown,
+): Job {
   const { oncePer, enabled, history = false, nameOf, ...declared } = configuration;
-  const lock = compileLockWithDefaults(declared, defaults, oncePer?.name ?? declared.name);
+  const job = oncePer?.name ?? declared.name;
+  const lock = compileLockWithDefaults(declared, defaults, { job, instance });
   checkJobOptions({ ...declared, oncePer });
-  const isEnabled = parseEnabled(enabled, oncePer?.name ?? lock.name);
+  const isEnabled = parseEnabled(enabled, job);
   checkHistory(configuration);
   if (oncePer === undefined) return { lock, policy: undefined, isEnabled, history, nameOf };
   if (nameOf !== undefined) {

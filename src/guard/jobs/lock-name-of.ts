@@ -8,13 +8,16 @@ import type {
   MethodOptions,
 } from '../job-guard-options';
 
+type Named = GuardConfiguration<[jobs: never]>;
+type NamedBy<A extends unknown[]> = LockByArguments<A, [jobs: never]>;
+
 /**
  * Replaces a name function by a label, so that all other code can rely on a name.
  *
  * @param handlerName the label if the configuration sets none
  */
 export function labelled<A extends unknown[]>(
-  configuration: (GuardConfiguration | LockByArguments<A>) & MethodOptions,
+  configuration: (Named | NamedBy<A>) & MethodOptions,
   handlerName: string,
 ): LabelledConfiguration & MethodOptions {
   if (!isNamedByArguments(configuration)) return configuration;
@@ -23,8 +26,8 @@ export function labelled<A extends unknown[]>(
 }
 
 function isNamedByArguments<A extends unknown[]>(
-  configuration: GuardConfiguration | LockByArguments<A>,
-): configuration is LockByArguments<A> {
+  configuration: Named | NamedBy<A>,
+): configuration is NamedBy<A> {
   return typeof configuration.name === 'function';
 }
 

@@ -172,7 +172,7 @@ function scheduledMethodOf(
   if (guarded !== undefined) {
     const configuration = configurationOf(value as () => unknown, guarded);
     const call = methodCall(instance, key);
-    return { place, configuration, call, schedules, nextAfter: nextTimeOf(schedules) };
+    return { place, configuration, instance, call, schedules, nextAfter: nextTimeOf(schedules) };
   }
   throw new InvalidLockUseError(
     `${place} has @Scheduled but neither @SchedulerLock nor @OncePer…, so it would run on every instance at once. Add one of them.`,
