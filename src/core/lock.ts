@@ -118,7 +118,7 @@ export interface LockState {
   readonly name: string;
   /** Whether the lease lasts, by the store's clock. */
   readonly isHeld: boolean;
-  /** The id of the last holder: host, process and acquisition. Other programs write other ids. */
+  /** The id of the last holder: `instanceName`, host, process and acquisition. Other programs write other ids. */
   readonly lockedBy: string;
   /** The end of the lease, by the store's clock. */
   readonly lockUntil: Date;
@@ -148,6 +148,8 @@ export interface LockObserver {
   warning?(message: string, error: unknown): void;
   /** When this signal aborts, `keepAlive` stops and the lease expires. It is created when it is first asked for. */
   abandonedSignal?(): AbortSignal;
+  /** The name of this process, with which the owner of the lock begins. Default: its host and process id. */
+  readonly instance?: string | undefined;
   /** Shortens the time limit of the attempt's statements, because its caller stops waiting soon. In milliseconds. */
   readonly statementTimeoutMs?: number;
 }

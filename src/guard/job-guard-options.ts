@@ -50,6 +50,12 @@ export interface JobGuardOptions extends RunLogOptions {
    * and always with the same `id`. One that fails is sent up to three times more. Needs a run store in a database. Default: none.
    */
   readonly notify?: Notify | readonly Notify[] | undefined;
+  /**
+   * A name of this instance, such as its node: 1 to 100 letters, digits and `. _ : @ + -`. It precedes the host and the
+   * process id wherever they are stored or shown, as in `node-7:billing-6c9f/12`. It does not have to be unique, and must
+   * not be a secret. Default: none.
+   */
+  readonly instanceName?: string | undefined;
   /** Default: the system clock. */
   readonly clock?: Clock | undefined;
   /** Pass the hub of your lock provider if it reports events too, so that they share listeners. */

@@ -53,15 +53,23 @@ export class JobGuard {
   constructor(options: JobGuardOptions) {
     checkGuardOptions(options);
     const { lockProvider, logger = consoleLogger, clock = systemClock, events = new EventHub() } = options;
-    const { runStore, pollInterval = '1m', statementTimeout = '5s' } = options;
+    const { runStore, pollInterval = '1m', statementTimeout = '5s', instanceName } = options;
     const warn = (message: string, error?: unknown): void =>
       events.emit('guard:warning', error === undefined ? { message } : { message, error });
     const registry = new JobRegistry(options, events);
-    const executor = new LockingTaskExecutor(lockProvider, { clock, events });
+    const executor = new LockingTaskExecutor(lockProvider, { clock, events, instanceName });
+    const { instance } = executor;
     const pollIntervalMs =
       pollInterval === false ? undefined : parsePositiveDuration(pollInterval, 'pollInterval');
     const statementTimeoutMs = parsePositiveDuration(statementTimeout, 'statementTimeout');
-    const store = runStore && { store: runStore, clock, events, random: Math.random, statementTimeoutMs };
+    const store = runStore && {
+      store: runStore,
+      clock,
+      events,
+      random: Math.random,
+      statementTimeoutMs,
+      instance,
+    };
     const logs = store && new RunLogs(store, options);
     const context = store && { ...store, logs };
     const oncePerRunner = context && new OncePerJobRunner(context, executor, lockProvider, registry);

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { LockedTask, SkipReason, StatementOptions, TaskResult, TickDetails, TickEvent } from '../core';
 import { lockEventOf } from '../core/execution/events';
-import { instanceName } from '../core/lease/owner';
+import { newOwner } from '../core/lease/owner';
 import type { StoredRequest } from '../ledger';
 import { periodOfKey } from '../ledger/periods/period-of-key';
 import { calendarPeriodsOf, earliestTickOf } from '../ledger/policy/job-policy';
@@ -60,7 +59,7 @@ export class RunRequests {
   async #serve(job: AdmittedJob, request: StoredRequest, now: Date): Promise<boolean> {
     const { context } = this.runner;
     const { id, takenBy, state } = request;
-    const owner = `${instanceName()}/${randomUUID()}`;
+    const owner = newOwner(context.instance);
     let stopRenewing = (): void => {};
     try {
       if (!(await this.requests.take(id, { owner, leaseMs: LEASE_MS }, limitOf(context)))) return false;

@@ -23,6 +23,8 @@ export interface LedgerContext {
   /** Between 0 and 1. */
   readonly random: () => number;
   readonly statementTimeoutMs: number;
+  /** Names this process in the runs and in the register. */
+  readonly instance: string;
   readonly logs?: { readonly open: (claim: Claim) => RunOutput } | undefined;
 }
 

@@ -232,8 +232,10 @@ export function observerOf(
   run: { readonly abandonedSignal: AbortSignal },
   events: EventHub,
   event: LockEvent,
+  instance: string,
 ): LockObserver & { holder?: { readonly heldBy: string; readonly heldUntil: Date } } {
   const observer: ReturnType<typeof observerOf> = {
+    instance,
     abandonedSignal: () => run.abandonedSignal,
     refused: (holder) => void (observer.holder = holder),
     extended: (lockAtMostForMs) => events.emit('lock:extended', { ...event, lockAtMostForMs }),

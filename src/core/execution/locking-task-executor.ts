@@ -15,12 +15,15 @@ import { InvalidLockUseError } from '../errors';
 import type { Lock, LockedTask, LockObserver, LockProvider } from '../lock';
 import type { LockConfiguration, TaskConfiguration } from '../lock-configuration';
 import { GrantedLock, liveLock, RunRegistry, type ActiveRun } from './run-registry';
+import { instanceName } from '../lease/owner';
 import { StorageBasedLockProvider } from '../lease/storage-based-lock-provider';
 import type { SkipReason, TaskResult } from './task-result';
 
 export interface ExecutorOptions {
   readonly clock?: Clock | undefined;
   readonly events?: EventHub | undefined;
+  /** As for a guard. */
+  readonly instanceName?: string | undefined;
 }
 
 /** What happens after a failed run. */
@@ -68,11 +71,15 @@ export class LockingTaskExecutor {
   readonly #events: EventHub;
   /** The jobs that run in this process. The registry decides whether another one may start. */
   readonly runs = new RunRegistry();
+  /** Names this process in the owners of its locks. */
+  readonly instance: string;
 
+  /** @throws InvalidLockConfigurationError for an invalid `instanceName` */
   constructor(
     lockProvider: LockProvider,
-    { clock = systemClock, events = new EventHub() }: ExecutorOptions = {},
+    { clock = systemClock, events = new EventHub(), instanceName: name }: ExecutorOptions = {},
   ) {
+    this.instance = instanceName(name);
     this.#lockProvider = lockProvider;
     this.#clock = clock;
     this.#events = events;
@@ -163,7 +170,7 @@ export class LockingTaskExecutor {
     event: LockEvent,
     willRetry: boolean,
   ): Promise<GrantedLock | undefined> {
-    const observer = observerOf(run, this.#events, event);
+    const observer = observerOf(run, this.#events, event, this.instance);
     let lock: GrantedLock | undefined;
     try {
       const lease = await acquire(observer);

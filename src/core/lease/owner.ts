@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { refuseOption } from '../options';
 import type { LockRecord } from './storage-accessor';
 
 const LONGEST_HOST = 170;
@@ -9,13 +10,21 @@ const HOST = hostname().slice(0, LONGEST_HOST);
  * Unique for every acquisition, so that a lost reply can be settled and a stale holder cannot change anything. The
  * host and the process make it readable.
  */
-export function newOwner(): string {
-  return `${instanceName()}/${randomUUID()}`;
+export function newOwner(instance = instanceName()): string {
+  return `${instance}/${randomUUID()}`;
 }
 
-/** Names this process for people: not unique, because containers can have equal names. */
-export function instanceName(): string {
-  return `${HOST}/${process.pid}`;
+/**
+ * Names this process for people: not unique, because containers can have equal names.
+ *
+ * @param name the `instanceName` of its guard. Its characters are safe in every store, and cannot be read as a hold.
+ * @throws InvalidLockConfigurationError for an invalid name
+ */
+export function instanceName(name?: string): string {
+  if (name === undefined) return `${HOST}/${process.pid}`;
+  if (typeof name !== 'string' || !/^[\w.:@+-]{1,100}$/.test(name))
+    refuseOption('instanceName', name, 'use 1 to 100 letters, digits and characters of . _ : @ + -');
+  return `${`${name}:${HOST}`.slice(0, LONGEST_HOST)}/${process.pid}`;
 }
 
 /** The width of an owner's column: host, process, acquisition, the number of an extension and the mark of a release. */
@@ -52,7 +61,7 @@ export function isHoldOwner(lockedBy: string): boolean {
   return readHold(lockedBy) !== undefined;
 }
 
-/** The host and the process of an owner. */
+/** The name, the host and the process of an owner. */
 export function instanceOf(owner: string): string {
   return owner.split('/').slice(0, 2).join('/');
 }

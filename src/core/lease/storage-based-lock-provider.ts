@@ -76,7 +76,7 @@ export class StorageBasedLockProvider implements LockProvider {
 
   lock(configuration: LockConfiguration, observer: LockObserver = {}): Promise<Lock | undefined> {
     const startedAtMs = this.#context.clock.monotonicMs();
-    return this.#acquire(configuration, newOwner(), observer, (granted, options) => {
+    return this.#acquire(configuration, newOwner(observer.instance), observer, (granted, options) => {
       const lateness = this.#latenessOf(granted, options, startedAtMs);
       return lateness === undefined
         ? new Lease(options, granted.grant, granted.sentAt)

@@ -191,7 +191,8 @@ export class LockManager {
       );
     }
     const run = new ActiveRun(name);
-    const observer = observerOf(run, this.#context.events, { name, scheduledAt: undefined });
+    const { instance } = this.#executor;
+    const observer = observerOf(run, this.#context.events, { name, scheduledAt: undefined }, instance);
     const signals = this.#signalsOf(options);
     const granted = await waitForLock(this.#context, { configuration, observer, waitMs, signals });
     const handle = granted && this.#handleOf(granted, run);

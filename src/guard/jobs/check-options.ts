@@ -22,6 +22,7 @@ const GUARD_OPTIONS = [
   'logger',
   'lateAfter',
   'notify',
+  'instanceName',
   'clock',
   'events',
   'random',

@@ -61,12 +61,17 @@ export function compileLockWithDefaults(
         lock[option] === undefined && defaults[option] !== undefined && error.message.includes(`${option} (`),
     );
     const returned = timeFunctionsOf(lock).filter((option) => error.message.includes(option));
-    const origins = [
-      returned.length > 0 && ` A function of job '${job}' returned this ${returned.join(' and ')}.`,
-      inherited.length > 0 &&
-        ` The job does not set ${inherited.join(' and ')}, so the guard's default applies.`,
-    ].filter((origin) => origin !== false);
-    if (origins.length === 0) throw error;
-    throw new InvalidLockConfigurationError(`${error.message}${origins.join('')}`, { cause: error });
+    const named =
+      returned.length === 0
+        ? error
+        : new InvalidLockConfigurationError(
+            `${error.message} A function of job '${job}' returned this ${returned.join(' and ')}.`,
+            { cause: error },
+          );
+    if (inherited.length === 0) throw named;
+    throw new InvalidLockConfigurationError(
+      `${named.message} The job does not set ${inherited.join(' and ')}, so the guard's default applies.`,
+      { cause: error },
+    );
   }
 }

@@ -1,6 +1,5 @@
 import { SchemaMismatchError, type CronlatchEvents, type LockEvent, type TickEvent } from '../../core';
 import { parsePositiveDuration } from '../../core/duration';
-import { instanceName } from '../../core/lease/owner';
 import { VERSION } from '../../core/version';
 import type { DeclaredJob, JobRegistration, LastRunChange, RegisteredJob } from '../../ledger';
 import {
@@ -31,8 +30,6 @@ export function registeredJobsOf(
   if (!hasRegister(store)) return undefined;
   return new RegisteredJobs({ ...context, store }, Math.max(toleranceMs, 2 * pollIntervalMs));
 }
-
-const INSTANCE = instanceName();
 
 /**
  * Registers the jobs of one guard, and moves their next scheduled times on. The guard's events show which ticks are
@@ -168,12 +165,12 @@ export class RegisteredJobs {
     const { ended } = entry;
     if (ended === undefined) return; // The record of a later call includes it.
     entry.ended = undefined;
-    const { clock, store } = this.context;
+    const { clock, store, instance: holder } = this.context;
     const { startedAtMs, finishedAtMs, outcome } = ended;
     await this.#send((options) => {
       const nowMs = clock.monotonicMs();
       const [startedMsAgo, finishedMsAgo] = [nowMs - startedAtMs, nowMs - finishedAtMs];
-      return store.updateJobs([{ job, startedMsAgo, finishedMsAgo, outcome, holder: INSTANCE }], options);
+      return store.updateJobs([{ job, startedMsAgo, finishedMsAgo, outcome, holder }], options);
     });
   }
 
@@ -187,7 +184,7 @@ export class RegisteredJobs {
   }
 
   async #registerPending(): Promise<void> {
-    const { store, clock } = this.context;
+    const { store, clock, instance: registeredBy } = this.context;
     const now = new Date(clock.wallMs());
     const registeredAtMs = clock.monotonicMs();
     const isOnStandby = this.#isOnStandby();
@@ -198,13 +195,14 @@ export class RegisteredJobs {
       const nextScheduledAt = next === undefined || (isAgain && next < now) ? entry.nextAfter(now) : next;
       const isPending = entry.isPending || (next === undefined && nextScheduledAt !== undefined);
       if (!isPending && !isAgain) return [];
-      const registration = { job, declared, nextScheduledAt, version: VERSION, registeredBy: INSTANCE };
+      const registration = { job, declared, nextScheduledAt, version: VERSION, registeredBy };
       return { entry, isPending, registration };
     });
     if (wanted.length === 0) return;
     const before = await store.jobs(limitOf(this.context));
     const storedOf = (job: string) => before.jobs.find((each) => each.job === job);
-    const isPassive = (job: string): boolean => isOnStandby && !isActiveElsewhere(storedOf(job), before.now);
+    const isPassive = (job: string): boolean =>
+      isOnStandby && !isActiveElsewhere(storedOf(job), registeredBy, before.now);
     const pending = wanted.filter(({ isPending, registration: { job, declared } }) => {
       const stored = storedOf(job);
       if (isPending || stored === undefined) return true;
@@ -232,7 +230,7 @@ export class RegisteredJobs {
     const differences = differencesOf({ ...there, enabled: declared.enabled }, declared)
       .map(({ option, before = 'none', now = 'none' }) => `${option} (there ${before}, here ${now})`)
       .join(', ');
-    if (differences === '' || stored.registeredBy === INSTANCE) return;
+    if (differences === '' || stored.registeredBy === this.context.instance) return;
     const message = `Job '${job}' is declared differently than by ${stored.registeredBy}, which registered it at ${stored.registeredAt.toISOString()}: ${differences}. If that instance is still running, deploy the same version to both.`;
     this.context.events.emit('guard:warning', { message });
   }
@@ -332,8 +330,8 @@ function isOthers({ declared: there, registeredAt }: RegisteredJob, here: Declar
 }
 
 /** Whether another instance, which is not on standby, declares the job. */
-function isActiveElsewhere(stored: RegisteredJob | undefined, now: Date): boolean {
-  if (stored === undefined || stored.registeredBy === INSTANCE) return false;
+function isActiveElsewhere(stored: RegisteredJob | undefined, instance: string, now: Date): boolean {
+  if (stored === undefined || stored.registeredBy === instance) return false;
   return stored.declared.standby !== true && isFresh(stored.registeredAt, now);
 }
 

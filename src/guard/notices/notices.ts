@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { InvalidLockConfigurationError, type CronlatchEvents } from '../../core';
 import { withinLimit } from '../../core/clock';
 import { DAY_MS } from '../../core/duration';
-import { instanceName, readHold } from '../../core/lease/owner';
+import { newOwner, readHold } from '../../core/lease/owner';
 import { withoutAddresses } from '../../core/options';
 import { briefly, commandText } from '../../ledger/operator/state-of-run';
 import { requestIdOf } from '../../ledger/operator/request-run';
@@ -104,7 +103,7 @@ export class Notices {
       const dueInMs = Math.max(0, (hold?.until ?? 0) - overview.now.getTime());
       const times = { dueInMs, expiresInMs: dueInMs + EXPIRES_IN_MS };
       const row = { ...times, kind: 'notice', job, scope: '', periodKey: undefined } as const;
-      const more = { actor: instanceName(), reason: JSON.stringify(notice) };
+      const more = { actor: this.context.instance, reason: JSON.stringify(notice) };
       for (const target of this.#targets.keys())
         await this.#requests.add({ ...row, ...more, id: `${id}.${target}` }, limitOf(this.context));
     }
@@ -123,7 +122,7 @@ export class Notices {
   }
 
   async #send({ id, job, reason, attempt }: StoredRequest): Promise<void> {
-    const [limit, owner] = [limitOf(this.context), `${instanceName()}/${randomUUID()}`];
+    const [limit, owner] = [limitOf(this.context), newOwner(this.context.instance)];
     const target = this.#targets[Number(id.split('.')[1])];
     if (target === undefined || !(await this.#requests.take(id, { owner, leaseMs: LEASE_MS }, limit))) return;
     const { hold, ...notice } = JSON.parse(reason) as Waiting;

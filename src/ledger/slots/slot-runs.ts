@@ -78,7 +78,7 @@ export class SlotRuns {
     const key = slotKeyOf(slot);
     const refusal = this.#refusal(slot);
     if (refusal !== undefined) return this.#refuse(slot, refusal);
-    const claim = newSlotClaim(slot);
+    const claim = newSlotClaim(slot, this.context.instance);
     const active = runs.begin(key);
     const answer = await claimSlot(context, claim, leaseMs);
     const open: OpenSlot = { slot, claim, active, beganAtMs: context.clock.monotonicMs(), hasEnded: false };

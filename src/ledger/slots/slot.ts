@@ -36,8 +36,9 @@ export function slotKeyOf({ job, at }: Slot): string {
   return `${job}:${at.toISOString()}`;
 }
 
-export function newSlotClaim({ job, at }: Slot): Claim {
-  return { job, scope: '', periodKey: at.toISOString(), generation: 0, attempt: 1, claimedBy: newOwner() };
+export function newSlotClaim({ job, at }: Slot, instance: string): Claim {
+  const claimedBy = newOwner(instance);
+  return { job, scope: '', periodKey: at.toISOString(), generation: 0, attempt: 1, claimedBy };
 }
 
 export function slotEventOf({ job, at }: Slot): LockEvent {

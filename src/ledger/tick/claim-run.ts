@@ -52,7 +52,7 @@ export class RunClaimer {
   ) {}
 
   async claimAndRun<T, R>(tick: Tick<T>, planned: PlannedRun<R>): Promise<TaskResult<R>> {
-    const claimedBy = newOwner();
+    const claimedBy = newOwner(this.context.instance);
     this.#attempts.add(claimedBy);
     try {
       return await this.#claimAndRun(tick, planned, claimedBy);

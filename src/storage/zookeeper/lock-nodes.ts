@@ -51,8 +51,8 @@ export class LockNodes {
     return queueOf(lock, await this.requests.children(lock));
   }
 
-  enter(lock: string, times: NodeTimes): Entry {
-    const owner = newOwner();
+  enter(lock: string, times: NodeTimes, instance?: string): Entry {
+    const owner = newOwner(instance);
     let isOver = false;
     const entered = this.#enter(lock, owner, times, () => isOver);
     entered.catch(() => {}); // Its callers get the error.

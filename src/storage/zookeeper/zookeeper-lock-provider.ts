@@ -21,7 +21,7 @@ import type { LeaseAccessor } from '../../core/lease/storage-accessor';
 import { checkLockConfiguration, type LockTerms } from '../../core/lock-configuration';
 import { checkNameLength, DEFAULT_NAME_LENGTH, PROBED_NAME } from '../../core/lock-name';
 import { HeldNode } from './held-node';
-import { dataOf, LockNodes, type NodeTimes, type OwnNode } from './lock-nodes';
+import { dataOf, LockNodes, type Entry, type OwnNode } from './lock-nodes';
 import { LockWaiters } from './lock-waiters';
 import { checkPath } from './node-names';
 import { NodeRecords, tokenOf } from './node-records';
@@ -148,7 +148,8 @@ export class ZooKeeperLockProvider implements LockProvider {
     const endsAtMs = systemClock.monotonicMs() + Math.min(lockAtMostForMs / 3, longestMs);
     const lockedAt = momentOf(this.#clock);
     const provenAt = momentOf(systemClock);
-    const granted = await this.#attempt(terms, lockedAt, (body) =>
+    const { instance } = observer;
+    const granted = await this.#attempt({ ...terms, instance }, lockedAt, (body) =>
       this.#session.within(endsAtMs - systemClock.monotonicMs(), `lock '${name}'`, body),
     );
     if (granted === undefined) {
@@ -185,7 +186,7 @@ export class ZooKeeperLockProvider implements LockProvider {
 
   /** @returns `undefined` if the lock is held */
   async #attempt(
-    { name, lockAtMostForMs }: LockTerms,
+    { name, lockAtMostForMs, instance }: LockTerms & Pick<LockObserver, 'instance'>,
     { wallMs }: Moment,
     within: Within,
   ): Promise<{ readonly own: OwnNode; readonly fencingToken: number } | undefined> {
@@ -196,7 +197,8 @@ export class ZooKeeperLockProvider implements LockProvider {
       await within(() => this.#nodes.queueOf(lock)); // A server that does not answer is an error.
       return undefined;
     }
-    const own = taken ?? (await this.#enter(lock, times, within));
+    const enter = (): Entry => this.#nodes.enter(lock, times, instance);
+    const own = taken ?? (await this.#enter(enter, within));
     try {
       if (!own.isFirst) {
         await within(() => this.#nodes.discard(own));
@@ -218,8 +220,8 @@ export class ZooKeeperLockProvider implements LockProvider {
     });
   }
 
-  async #enter(lock: string, times: NodeTimes, within: Within): Promise<OwnNode> {
-    const entry = await within(() => Promise.resolve(this.#nodes.enter(lock, times)));
+  async #enter(enter: () => Entry, within: Within): Promise<OwnNode> {
+    const entry = await within(() => Promise.resolve(enter()));
     try {
       return await within(() => entry.entered);
     } catch (error) {

@@ -25,7 +25,7 @@ async function ask(answers: Answers): Promise<{ answer: SlotResult; tookMs: numb
     ...answers,
   } as unknown as RunStore;
   const events = new EventHub();
-  const context = { store, clock, events, random: () => 0.5, statementTimeoutMs: 5000 };
+  const context = { store, clock, events, random: () => 0.5, statementTimeoutMs: 5000, instance: 'host/1' };
   const beganAtMs = clock.monotonicMs();
   let answer: SlotResult | undefined;
   void claimSlot(context, claim, 60_000).then((given) => (answer = given));

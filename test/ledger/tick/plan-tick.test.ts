@@ -40,7 +40,7 @@ async function planned(situation: Situation) {
   const request = { policy, purpose, at, scope: '' };
   const context = {
     ...{ store: new InMemoryRunStore(), clock: new SettableClock(NOW), events: new EventHub() },
-    ...{ random: () => 0.5, statementTimeoutMs: 1000 },
+    ...{ random: () => 0.5, statementTimeoutMs: 1000, instance: 'host/1' },
   };
   const plan = await planTick(context, request, snapshot);
   return { ...plan, hasWork: hasWork(plan), caughtUpPeriod: findCaughtUpPeriod(request, snapshot, plan) };

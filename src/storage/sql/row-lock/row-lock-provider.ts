@@ -105,7 +105,7 @@ export class SqlRowLockProvider implements LockProvider {
     }
     const { sentAt } = found;
     const { statementTimeoutMs } = this;
-    const owner = newOwner();
+    const owner = newOwner(observer.instance);
     const held: HeldRow = new HeldRow(found, {
       name,
       owner,
