@@ -3,7 +3,8 @@ import type * as sqlite from '../storage/better-sqlite3/sqlite-driver';
 import type * as mysql from '../storage/mysql2/mysql-driver';
 import type * as postgres from '../storage/pg/postgres-driver';
 import type { SqlDatabase } from '../storage/sql/database/sql-database';
-import { databaseOf } from '../storage/typeorm/database';
+import { databaseOf, isDataSourceOptions } from '../storage/typeorm/database';
+import type * as typeorm from '../storage/typeorm/typeorm-driver';
 import { exportedValue, isDataSource } from './exported-value';
 import { UsageError } from './failure';
 import type { Options } from './options';
@@ -74,9 +75,15 @@ function openAddress(option: string | undefined, options: OpenOptions): OpenedDa
   return open(url, options);
 }
 
+const dataSourceWith: typeof typeorm.dataSourceWith = (options) => {
+  require('../integrations/typeorm/peer');
+  return (require('../storage/typeorm/typeorm-driver') as typeof typeorm).dataSourceWith(options);
+};
+
 async function openDataSource(file: string): Promise<OpenedDatabase> {
-  const wanted = { option: '-d', kind: 'DataSource', is: isDataSource };
-  const dataSource = await exportedValue(file, wanted);
+  const wanted = { option: '-d', kind: 'DataSource', is: isDataSource, orElse: isDataSourceOptions };
+  const source = await exportedValue<typeorm.TypeOrmSource>(file, wanted);
+  const dataSource = isDataSource(source) ? source : dataSourceWith(source);
   const { driver } = dataSource;
   return {
     ...databaseOf(dataSource),

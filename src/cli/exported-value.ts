@@ -8,19 +8,20 @@ import { UsageError } from './failure';
 /**
  * Finds the only value of a kind that a file exports, in the same way as TypeORM's own command line.
  *
- * @param wanted the option that named the file, and the kind, both for messages
+ * @param wanted the option that named the file, and the kind, both for messages. `orElse` counts if no value is `is`.
  * @throws UsageError if there is no such file, or no or more than one such value
  */
 export async function exportedValue<T>(
   file: string,
-  wanted: { option: string; kind: string; is: (value: unknown) => value is T },
+  wanted: { option: string; kind: string; is: (value: unknown) => value is T; orElse?: typeof wanted.is },
 ): Promise<T> {
-  const { option, kind, is } = wanted;
+  const { option, kind, is, orElse = is } = wanted;
   // Without repeating the address, because it can contain a password.
   if (file.includes('://')) throw new UsageError(`${option} needs a JavaScript file, but got an address.`);
   const path = resolve(file);
   if (!existsSync(path)) throw new UsageError(`There is no file ${path}. Check the path after ${option}.`);
-  const found = (await load(path, is)).filter(is);
+  const values = await load(path, (value) => is(value) || orElse(value));
+  const found = values.some(is) ? values.filter(is) : values.filter(orElse);
   const [value] = found;
   if (value !== undefined && found.length === 1) return value;
   throw new UsageError(

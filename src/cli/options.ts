@@ -37,7 +37,7 @@ export function addAddressOptions(command: Command): Command {
   );
   return command
     .addOption(url.conflicts('dataSource'))
-    .option('-d, --data-source <file>', 'JavaScript file that exports a TypeORM DataSource');
+    .option('-d, --data-source <file>', 'JavaScript file that exports a TypeORM DataSource, or its options');
 }
 
 export function addTableOptions(command: Command): Command {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { verifySchema } from 'cronlatch/better-sqlite3';
@@ -23,7 +24,21 @@ testOnEvery('init -d creates the tables in the database of a DataSource', async 
   assert.match(second.stdout, /\nnothing to do\n$/);
 });
 
-/** Files that export a DataSource in the ways that TypeORM's command line accepts. */
+testOnEvery('init and status take the options of a DataSource of any database', async (database) => {
+  const folder = mkdtempSync(join(tmpdir(), 'cronlatch-options-'));
+  const file = join(folder, 'ormconfig.cjs');
+  writeFileSync(file, `module.exports = ${JSON.stringify(database.options)};`);
+  try {
+    for (const command of ['init', 'status']) {
+      const ended = await cronlatch([command, '-d', file], {});
+      assert.deepEqual([ended.status, ended.stderr], [0, ''], command);
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+/** Files that export a DataSource in the ways that TypeORM's command line accepts, or its options. */
 const FILES: Readonly<Record<string, string>> = {
   'default.cjs': `${COMMON}exports.default = new DataSource(${OPTIONS});`,
   'named.cjs': `${COMMON}exports.dataSource = new DataSource(${OPTIONS}); exports.other = 1;`,
@@ -31,11 +46,15 @@ const FILES: Readonly<Record<string, string>> = {
   'default.mjs': `${MODULE}export default new typeorm.DataSource(${OPTIONS});`,
   'twice.mjs': `${MODULE}export const dataSource = new typeorm.DataSource(${OPTIONS}); export default dataSource;`,
   'promise.mjs': `${MODULE}export default Promise.resolve(new typeorm.DataSource(${OPTIONS}));`,
+  'options.cjs': `module.exports = ${OPTIONS};`,
+  'named-options.cjs': `exports.options = ${OPTIONS};`,
+  'options.mjs': `export default ${OPTIONS};`,
+  'both.mjs': `${MODULE}export const options = ${OPTIONS}; export default new typeorm.DataSource(options);`,
   'connected.mjs': `${MODULE}export default await new typeorm.DataSource(${OPTIONS}).initialize();`,
 };
 
 for (const [file, text] of Object.entries(FILES))
-  testInFolder(`init -d takes the DataSource that ${file} exports, and creates its file`, async (cwd) => {
+  testInFolder(`init -d takes what ${file} exports, and creates its file`, async (cwd) => {
     writeFileSync(join(cwd, file), text);
     const env = { DATABASE_FILE: join(cwd, 'jobs.db') };
     const ended = await cronlatch(['init', '-d', file], { cwd, env });
@@ -47,11 +66,12 @@ testInFolder('init -d does not run the migrations of the application', async (cw
   const migrations = `migrations: [class Own1 { name = 'Own1'; up() { throw new Error('run'); } }], migrationsRun: true`;
   const options = OPTIONS.replace('}', `, ${migrations} }`);
   writeFileSync(join(cwd, 'a.cjs'), `${COMMON}module.exports = new DataSource(${options});`);
-  const ended = await cronlatch(['init', '-d', 'a.cjs'], {
-    cwd,
-    env: { DATABASE_FILE: join(cwd, 'jobs.db') },
-  });
-  assert.deepEqual([ended.status, ended.stderr], [0, '']);
+  writeFileSync(join(cwd, 'b.cjs'), `module.exports = ${options};`);
+  for (const file of ['a.cjs', 'b.cjs']) {
+    const env = { DATABASE_FILE: join(cwd, `${file}.db`) };
+    const ended = await cronlatch(['init', '-d', file], { cwd, env });
+    assert.deepEqual([ended.status, ended.stderr], [0, '']);
+  }
 });
 
 /** Files that cannot be used, with the exit code and the line of each. */
@@ -61,6 +81,21 @@ const UNUSABLE: Readonly<Record<string, readonly [text: string, code: number, li
     `${COMMON}exports.a = new DataSource(${OPTIONS}); exports.b = new DataSource(${OPTIONS});`,
     2,
     /two\.cjs exports 2 DataSources\. Export exactly one\.$/,
+  ],
+  'two-options.cjs': [
+    `exports.a = ${OPTIONS}; exports.b = ${OPTIONS};`,
+    2,
+    /two-options\.cjs exports 2 DataSources\. Export exactly one\.$/,
+  ],
+  'other-type.cjs': [
+    `module.exports = { type: 'sap', password: 'top-secret' };`,
+    2,
+    /^A DataSource of type 'sap' is not supported\./,
+  ],
+  'memory-options.cjs': [
+    `module.exports = { type: 'better-sqlite3', database: ':memory:' };`,
+    2,
+    /^The database is in memory, /,
   ],
   'memory.cjs': [
     `${COMMON}module.exports = new DataSource({ type: 'better-sqlite3', database: ':memory:' });`,

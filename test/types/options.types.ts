@@ -41,6 +41,7 @@ export const taken = [
   () => new JobGuard({ lockProvider, runStore: new InMemoryRunStore(), logger: false, pollInterval: '5m' }),
   () => scheduleLocked('* * * * *', { ...JOB, oncePer: { period: 'day' } }, () => {}, { timeZone: 'UTC' }),
   (dataSource: DataSource) => createJobGuard(dataSource, { lockTable: 'shedlock', lazy: true }),
+  () => createJobGuard({ type: 'mysql', database: 'billing' }),
   () => useTestGuard({ now: '2026-03-29T01:30:00Z' }),
   () => new JobGuard({ lockProvider, logger: { error: () => {}, warn: () => {} } }),
   (pino: FieldLogger) => new JobGuard({ lockProvider, logger: structured(pino) }),
@@ -81,8 +82,8 @@ export const refused = [
   () => OncePerDay({ retry: { attempts: 3 } }),
   // @ts-expect-error -- "'table' does not exist in type 'CreateJobGuardOptions'"
   (dataSource: DataSource) => createJobGuard(dataSource, { table: 'shedlock' }),
-  // @ts-expect-error -- not a DataSource
-  () => createJobGuard({ type: 'mysql', database: 'billing' }),
+  // @ts-expect-error -- "'data' does not exist": neither a DataSource nor its options
+  () => createJobGuard({ type: 'mysql', data: 'billing' }),
 ];
 
 /** The value of a task is typed once it is known that it ran. */

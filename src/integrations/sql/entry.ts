@@ -33,7 +33,7 @@ export interface SqlEntry<Source, Options extends CreateJobGuardOptions = Create
    *
    * @param source leads to the database. The guard connects with its settings; `connections: 'shared'` uses the connections
    * of the application, and so does a database in memory. A SQLite file must exist. A DataSource does not need to be
-   * initialized.
+   * initialized. From options of a DataSource, the guard opens its own connections, and runs no migrations.
    * @throws SchemaMismatchError if a table cannot be used. The message lists every problem with its fix.
    * @throws LockStorageError if the database cannot be reached. The message contains its address, without credentials.
    * @throws InvalidLockConfigurationError for an unusable source, an unsupported kind of database or an invalid option
@@ -92,7 +92,7 @@ export interface RunTransactions<Connection, Lent> {
    * lease. Everything is rolled back. `cause` is the error of the database, if there was one.
    * @throws RunAlreadyCompletedError if the run is completed already
    * @throws InvalidLockUseError outside a run, after `giveBack` or `skip`, if the guard was not created by the same
-   * subpath, if the DataSource is not connected, or if `work` has ended the transaction or left a nested one open
+   * subpath, if the DataSource is not connected or `createJobGuard` got only its options, or if `work` has ended the transaction or left a nested one open
    * @throws the error of `work` or of the transaction
    */
   inRunTransaction<T>(

@@ -4,9 +4,9 @@
  * @packageDocumentation
  */
 import './peer';
-import type { DataSource, EntityManager } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import type { SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
-import { typeormDriver } from '../../storage/typeorm/typeorm-driver';
+import { typeormDriver, type TypeOrmSource } from '../../storage/typeorm/typeorm-driver';
 import { driverEntry, type RunTransactions, type SqlEntry } from '../sql/entry';
 
 export type { IsolationLevel } from '../../storage/sql/connections/server-driver';
@@ -18,14 +18,15 @@ export type { RowLockTableOptions, RunTableOptions } from '../../storage/sql/sch
 export * from '../../storage/typeorm/entities';
 export * from '../../storage/typeorm/migration';
 export * from '../../storage/typeorm/run-store';
+export type { TypeOrmSource } from '../../storage/typeorm/typeorm-driver';
 export type { CreateJobGuardOptions } from '../sql/create-guard';
 export type { RunTransactions, SqlEntry } from '../sql/entry';
 export type { RunTransactionOptions } from '../sql/run-transaction';
 
-const entry: SqlEntry<DataSource> & RunTransactions<EntityManager, EntityManager> =
+const entry: SqlEntry<TypeOrmSource> & RunTransactions<EntityManager, EntityManager> =
   driverEntry(typeormDriver);
 
-export const createJobGuard: SqlEntry<DataSource>['createJobGuard'] = entry.createJobGuard;
+export const createJobGuard: SqlEntry<TypeOrmSource>['createJobGuard'] = entry.createJobGuard;
 export const inRunTransaction: RunTransactions<EntityManager, EntityManager>['inRunTransaction'] =
   entry.inRunTransaction;
 export const completeRunIn: RunTransactions<EntityManager, EntityManager>['completeRunIn'] =

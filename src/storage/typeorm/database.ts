@@ -1,4 +1,4 @@
-import type { DataSource, QueryRunner } from 'typeorm';
+import type { DataSource, DataSourceOptions, QueryRunner } from 'typeorm';
 import { InvalidLockConfigurationError } from '../../core';
 import { refuseCrashingDriver } from '../better-sqlite3/installed-driver';
 import {
@@ -20,7 +20,7 @@ import {
   type PostgresSettings,
 } from '../pg/postgres-server';
 import type { ConnectionPool, DriverSession } from '../sql/connections/server-driver';
-import { describeSource, unreadableAddress } from '../sql/database/driver';
+import { describeSource, isPlainObject, unreadableAddress } from '../sql/database/driver';
 import type { ParsedUrl, SqlDatabase } from '../sql/database/sql-database';
 import { mysql } from '../sql/dialects/mysql';
 import { postgres } from '../sql/dialects/postgres';
@@ -94,12 +94,17 @@ export function databaseOf(dataSource: DataSource): SqlDatabase {
     : postgresOf(dataSource, settings, driver.postgres.Client);
 }
 
+/** Of any kind of database, also an unsupported one. */
+export function isDataSourceOptions(source: unknown): source is DataSourceOptions {
+  return isPlainObject(source) && typeof (source as { readonly type?: unknown }).type === 'string';
+}
+
 /** By its options, because the application can have another copy of TypeORM. */
 function checkDataSource(source: unknown): void {
   const { options } = (source ?? {}) as { readonly options?: { readonly type?: unknown } | null };
   if (typeof options?.type === 'string') return;
   throw new InvalidLockConfigurationError(
-    `cronlatch/typeorm cannot use ${describeSource(source)}. Pass a DataSource of TypeORM.`,
+    `cronlatch/typeorm cannot use ${describeSource(source)}. Pass a DataSource of TypeORM, or its options.`,
   );
 }
 

@@ -1,10 +1,9 @@
-import type { DataSource } from 'typeorm';
 import { checkOptionNames } from '../../core/options';
 import { DatabaseAccess, type DatabaseAccessOptions } from '../sql/database/database-access';
 import { STORE_OPTIONS } from '../sql/database/sql-lock-provider';
 import { SqlRunStore } from '../sql/ledger/sql-run-store';
 import type { JobTableOptions, RunTableOptions } from '../sql/schema/tables';
-import { databaseOf } from './database';
+import { typeormDriver, type TypeOrmSource } from './typeorm-driver';
 
 export interface TypeOrmRunStoreOptions extends RunTableOptions, JobTableOptions, DatabaseAccessOptions {}
 
@@ -16,9 +15,9 @@ export class TypeOrmRunStore extends SqlRunStore {
   readonly #access: DatabaseAccess;
 
   /** @throws InvalidLockConfigurationError for an unsupported kind of database, or an invalid option or identifier */
-  constructor(dataSource: DataSource, options: TypeOrmRunStoreOptions = {}) {
+  constructor(source: TypeOrmSource, options: TypeOrmRunStoreOptions = {}) {
     checkOptionNames(options, STORE_OPTIONS, 'TypeOrmRunStore');
-    const access = new DatabaseAccess(databaseOf(dataSource), options);
+    const access = new DatabaseAccess(typeormDriver.read(source), options);
     super(access.forRuns(options));
     this.#access = access;
   }

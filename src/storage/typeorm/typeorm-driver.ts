@@ -1,5 +1,11 @@
-import { TypeORMError, type DataSource, type EntityManager, type QueryRunner } from 'typeorm';
-import { InvalidLockUseError } from '../../core';
+import {
+  DataSource,
+  TypeORMError,
+  type DataSourceOptions,
+  type EntityManager,
+  type QueryRunner,
+} from 'typeorm';
+import { InvalidLockConfigurationError, InvalidLockUseError } from '../../core';
 import { pause } from '../../core/clock';
 import { RETRY_DELAY_MS, runStatement, type SqliteDatabase } from '../better-sqlite3/sqlite-database';
 import type { Driver } from '../sql/database/driver';
@@ -10,14 +16,19 @@ import {
   type Transaction,
 } from '../sql/database/transaction';
 import type { SqlDatabase } from '../sql/database/sql-database';
-import { databaseOf, dataSourceOf, handleOf, sessionOf } from './database';
+import { databaseOf, dataSourceOf, dialectOf, handleOf, isDataSourceOptions, sessionOf } from './database';
+
+/** A DataSource, or the options of one. */
+export type TypeOrmSource = DataSource | DataSourceOptions;
 
 /** The DataSource opens the connections and ends the transactions. The driver behind it sends the statements. */
-export const typeormDriver: Driver<DataSource, EntityManager, EntityManager> = {
+export const typeormDriver: Driver<TypeOrmSource, EntityManager, EntityManager> = {
   subpath: 'cronlatch/typeorm',
   isClientError: (error) => error instanceof TypeORMError,
 
-  read(dataSource) {
+  read(source) {
+    if (isDataSourceOptions(source)) return databaseOfOptions(source);
+    const dataSource = source as DataSource;
     const database = databaseOf(dataSource);
     const lend = (limits: Limits) => lendTransaction(dataSource, database, limits);
     return { ...database, subpath: typeormDriver.subpath, lend };
@@ -34,6 +45,35 @@ export const typeormDriver: Driver<DataSource, EntityManager, EntityManager> = {
     return { ...database, open: (limits) => transactionOf(queryRunner, database, limits) };
   },
 };
+
+/**
+ * A DataSource that finds the driver and the address of the options. It must never be initialized: that could also run
+ * migrations, or synchronize the tables of the application.
+ *
+ * @throws InvalidLockConfigurationError for an unsupported kind of database
+ */
+export function dataSourceWith(options: DataSourceOptions): DataSource {
+  dialectOf(options.type);
+  return new DataSource(options);
+}
+
+function databaseOfOptions(options: DataSourceOptions): SqlDatabase<Promise<never>> {
+  return {
+    ...databaseOf(dataSourceWith(options)),
+    subpath: typeormDriver.subpath,
+    sharedConnections() {
+      throw new InvalidLockConfigurationError(
+        `connections: 'shared' and a database in memory need a connected DataSource, but createJobGuard() got only options. Pass it the DataSource.`,
+      );
+    },
+    lend: () =>
+      Promise.reject(
+        new InvalidLockUseError(
+          'inRunTransaction() needs a connected DataSource, but createJobGuard() got only options. Pass it the DataSource.',
+        ),
+      ),
+  };
+}
 
 /** The transaction that is open on the connection of a query runner. */
 async function transactionOf(

@@ -25,11 +25,11 @@ testOnEvery(
   },
 );
 
-void test('createJobGuard refuses anything but a DataSource, and does not repeat it', async () => {
+void test('createJobGuard refuses anything but a DataSource and its options, and does not repeat it', async () => {
   for (const [source, what] of [
     [undefined, 'undefined'],
     ['mysql://app:hunter2@db.example/app', 'a string'],
-    [{ type: 'mysql', password: 'hunter2' }, 'a plain object'],
+    [{ password: 'hunter2' }, 'a plain object'],
     [{ options: { host: 'db.example', password: 'hunter2' } }, 'a plain object'],
     [new Map(), 'Map'],
   ] as const)
@@ -37,6 +37,7 @@ void test('createJobGuard refuses anything but a DataSource, and does not repeat
       createJobGuard(source as never),
       (error) =>
         error instanceof InvalidLockConfigurationError &&
-        error.message === `cronlatch/typeorm cannot use ${what}. Pass a DataSource of TypeORM.`,
+        error.message ===
+          `cronlatch/typeorm cannot use ${what}. Pass a DataSource of TypeORM, or its options.`,
     );
 });
