@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { existsSync } from 'node:fs';
 import { InvalidLockConfigurationError, InvalidLockUseError } from '../../core';
-import { describeSource, type ReadSource } from '../sql/database/driver';
+import { unusableSource, type ReadSource } from '../sql/database/driver';
 import { refuseCrashingDriver } from './installed-driver';
 import { OWN_SQLITE_OPTIONS, sqliteDatabase } from './sqlite-database';
 
@@ -9,11 +9,12 @@ import { OWN_SQLITE_OPTIONS, sqliteDatabase } from './sqlite-database';
 export type SqliteSource = string | Database.Database;
 
 export const SUBPATH = 'cronlatch/better-sqlite3';
+const FORM = { subpath: SUBPATH, example: 'sqlite:jobs.db' };
 
 /** It lends the connection of the application, or one that it opens for it. */
 export const readSqlite: ReadSource<SqliteSource, Database.Database> = (source, { creates = false } = {}) => {
   refuseCrashingDriver();
-  const given = typeof source === 'string' ? undefined : checkedHandle(source);
+  const given = typeof source === 'string' && source !== '' ? undefined : checkedHandle(source);
   const file = given === undefined ? fileOf(source as string) : given.memory ? ':memory:' : given.name;
   const options = { ...OWN_SQLITE_OPTIONS, fileMustExist: !creates };
   let opened: Database.Database | undefined;
@@ -55,11 +56,7 @@ function fileOf(address: string): string {
 }
 
 function checkedHandle(source: unknown): Database.Database {
-  if (!isHandle(source)) {
-    throw new InvalidLockConfigurationError(
-      `cronlatch/better-sqlite3 cannot use ${describeSource(source)}. Pass a database that better-sqlite3 has opened, or an address such as sqlite:jobs.db.`,
-    );
-  }
+  if (!isHandle(source)) throw unusableSource(source, FORM, 'a database that better-sqlite3 has opened');
   if (source.open) return source;
   throw new InvalidLockUseError('The database for cronlatch/better-sqlite3 is closed. Pass an open one.');
 }

@@ -10,8 +10,8 @@ import { InvalidLockConfigurationError, InvalidLockUseError } from '../../core';
 import {
   checkAddress,
   checkTransactionConnections,
-  describeSource,
   isPlainObject,
+  unusableSource,
   type Driver,
   type DriverOptions,
 } from '../sql/database/driver';
@@ -29,6 +29,8 @@ import {
 /** An address such as `mysql://user:password@host:3306/database`, options of mysql2, or a pool of the application. */
 export type MysqlSource = string | PoolOptions | Pool | PromisePool;
 
+const FORM = { subpath: 'cronlatch/mysql2', example: 'mysql://user:password@host/database' };
+
 /** The parts of mysql2's pools that hold their settings. */
 interface CorePool extends Pool {
   readonly config: { readonly connectionLimit: number; readonly connectionConfig: DriverOptions };
@@ -36,7 +38,7 @@ interface CorePool extends Pool {
 }
 
 export const mysqlDriver: Driver<MysqlSource, Connection | CallbackConnection, PoolConnection> = {
-  subpath: 'cronlatch/mysql2',
+  subpath: FORM.subpath,
   isClientError: isMysqlError,
 
   read(source, { transactionConnections = 5 } = {}) {
@@ -108,11 +110,8 @@ function isUtf8mb4(charset: number): boolean {
 function optionsOf(source: string | PoolOptions) {
   const { uri, ...options } = typeof source === 'string' ? { uri: source } : source;
   if (uri === undefined) return { options, secrets: [], label: undefined };
-  checkAddress(uri, {
-    subpath: 'cronlatch/mysql2',
-    protocols: ['mysql://', 'mariadb://'],
-    example: 'mysql://user:password@host/database',
-  });
+  if (uri === '') throw unknownSource(uri);
+  checkAddress(uri, { ...FORM, protocols: ['mysql://', 'mariadb://'] });
   const { parameters, ...parts } = parseUrl(uri);
   const given = Object.fromEntries([...parameters].map(([key, value]) => [key, parsed(value)]));
   // As in mysql2, an option that is undefined does not replace a part of the address.
@@ -145,9 +144,7 @@ function corePoolOf(source: unknown): CorePool | undefined {
 }
 
 function unknownSource(source: unknown): InvalidLockConfigurationError {
-  return new InvalidLockConfigurationError(
-    `cronlatch/mysql2 cannot use ${describeSource(source)}. Pass a pool of mysql2, its options, or an address such as mysql://user:password@host/database.`,
-  );
+  return unusableSource(source, FORM, 'a pool of mysql2 or its options');
 }
 
 function coreConnectionOf(connection: unknown): CoreConnection | undefined {

@@ -3,8 +3,8 @@ import { InvalidLockConfigurationError, InvalidLockUseError } from '../../core';
 import {
   checkAddress,
   checkTransactionConnections,
-  describeSource,
   isPlainObject,
+  unusableSource,
   type Driver,
   type DriverOptions,
 } from '../sql/database/driver';
@@ -23,8 +23,10 @@ import {
 /** An address such as `postgres://user:password@host:5432/database`, options of pg, or a pool of the application. */
 export type PostgresSource = string | PoolConfig | Pool;
 
+const FORM = { subpath: 'cronlatch/pg', example: 'postgres://user:password@host/database' };
+
 export const postgresDriver: Driver<PostgresSource, ClientBase, PoolClient> = {
-  subpath: 'cronlatch/pg',
+  subpath: FORM.subpath,
   isClientError: isPostgresError,
 
   read(source, { transactionConnections = 5 } = {}) {
@@ -90,11 +92,8 @@ function optionsOf(source: string | PoolConfig): PoolConfig {
     typeof connectionString === 'string'
       ? connectionString.replace(/^([^@]*)@\/(?=[^@]*$)/, '$1@localhost/')
       : connectionString;
-  checkAddress(parsable, {
-    subpath: 'cronlatch/pg',
-    protocols: ['postgres://', 'postgresql://'],
-    example: 'postgres://user:password@host/database',
-  });
+  if (parsable === '') throw unknownSource(parsable);
+  checkAddress(parsable, { ...FORM, protocols: ['postgres://', 'postgresql://'] });
   // Beside an address, pg ignores the option database.
   if (new URL(parsable).pathname.length < 2)
     throw new InvalidLockConfigurationError(
@@ -116,9 +115,7 @@ function poolOf(source: unknown): ReadablePool | undefined {
 }
 
 function unknownSource(source: unknown): InvalidLockConfigurationError {
-  return new InvalidLockConfigurationError(
-    `cronlatch/pg cannot use ${describeSource(source)}. Pass a pool of pg, its options, or an address such as postgres://user:password@host/database.`,
-  );
+  return unusableSource(source, FORM, 'a pool of pg or its options');
 }
 
 /** A pool has the same methods, and would send each statement on another connection. */

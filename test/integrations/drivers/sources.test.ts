@@ -48,7 +48,6 @@ class Settings {
 
 const INVALID: readonly (readonly [source: unknown, what: string])[] = [
   [null, 'null'],
-  [undefined, 'undefined'],
   [5, '5'],
   [['mysql://app:hunter2@db.example/app'], 'Array'],
   [new Settings(), 'Settings'],
@@ -81,6 +80,22 @@ for (const { name, createJobGuard, createTables, verifySchema } of DRIVERS) {
   });
 }
 
+void test('a source that is missing is rejected, and the error proposes to set the environment variable', async () => {
+  for (const { name, createJobGuard, createTables, verifySchema } of DRIVERS)
+    for (const [source, what] of [
+      [undefined, 'undefined'],
+      ['', 'an empty text'],
+    ])
+      for (const call of [createJobGuard, createTables, verifySchema])
+        await refused(
+          call(source as never),
+          InvalidLockConfigurationError,
+          new RegExp(
+            `^The source for ${name} is ${what}\\. If an environment variable holds the address, set it, as in DATABASE_URL=\\w+:\\S+\\. You can also pass a .*\\.$`,
+          ),
+        );
+});
+
 void test('a connection of mysql2 is rejected, because it is not a pool', async () => {
   // Nothing listens there, and the guard never waits for it.
   const connection = mysql.createConnection('mysql://app:hunter2@127.0.0.1:1/app');
@@ -105,7 +120,6 @@ const NO_DATABASE =
 const ADDRESSES = [
   [mysqlDriver, 'postgres://app:hunter2@db.example/app', MYSQL_FORM],
   [mysqlDriver, 'db.example', MYSQL_FORM],
-  [mysqlDriver, '', MYSQL_FORM],
   [mysqlDriver, { uri: 5 }, MYSQL_FORM],
   [mysqlDriver, 'mysql://app:hunter2#1@db.example/app', NOT_PARSED],
   [mysqlDriver, 'mysql://app:hunter2%@db.example/app', NOT_PARSED],
@@ -114,7 +128,6 @@ const ADDRESSES = [
   [mysqlDriver, { host: 'db.example', password: 'hunter2' }, NO_DATABASE],
   [mysqlDriver, mysql.createPool({ host: 'db.example', password: 'hunter2' }), NO_DATABASE],
   [pgDriver, 'mysql://app:hunter2@db.example/app', PG_FORM],
-  [pgDriver, '', PG_FORM],
   [pgDriver, { connectionString: 5 }, PG_FORM],
   [pgDriver, 'postgres://app:hunter2/1@db.example/app', NOT_PARSED],
   [pgDriver, 'postgres://app:hunter2%@db.example/app', NOT_PARSED],

@@ -65,16 +65,37 @@ export function isPlainObject(source: unknown): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-interface AddressForm {
-  /** What reads it. */
+/** What reads a source, and an example of an address. */
+export interface SourceForm {
+  /** Such as `cronlatch/pg`. */
   readonly subpath: string;
   readonly example: string;
+}
+
+/**
+ * The error for a source that cannot be used. An address that is missing is usually a variable that is not set.
+ *
+ * @param accepted what could be passed instead of an address, such as `a pool of pg`
+ */
+export function unusableSource(
+  source: unknown,
+  { subpath, example }: SourceForm,
+  accepted: string,
+): InvalidLockConfigurationError {
+  if (source !== undefined && source !== '')
+    return new InvalidLockConfigurationError(
+      `${subpath} cannot use ${describeSource(source)}. Pass ${accepted}, or an address such as ${example}.`,
+    );
+  const what = source === '' ? 'an empty text' : 'undefined';
+  return new InvalidLockConfigurationError(
+    `The source for ${subpath} is ${what}. If an environment variable holds the address, set it, as in DATABASE_URL=${example}. You can also pass ${accepted}.`,
+  );
 }
 
 /** @throws InvalidLockConfigurationError without the address, which can contain a password */
 export function checkAddress(
   address: unknown,
-  { protocols, ...form }: AddressForm & { readonly protocols: readonly [string, string] },
+  { protocols, ...form }: SourceForm & { readonly protocols: readonly [string, string] },
 ): void {
   const [first, second] = protocols;
   if (typeof address !== 'string' || !protocols.some((each) => address.toLowerCase().startsWith(each)))
@@ -92,7 +113,7 @@ const CUT_PASSWORD = /^[^/]*\/\/[^@/?#]*(?:\/[^?]*|[/?][^=]*|.*#.*)@/;
  *
  * @throws InvalidLockConfigurationError without the address, which can contain a password
  */
-export function readAddress<T>(address: string, form: AddressForm, read: () => T): T {
+export function readAddress<T>(address: string, form: SourceForm, read: () => T): T {
   try {
     if (!CUT_PASSWORD.test(address)) return read();
   } catch (error) {
@@ -104,7 +125,7 @@ export function readAddress<T>(address: string, form: AddressForm, read: () => T
 
 export function unreadableAddress(
   address: string,
-  { subpath, example }: AddressForm,
+  { subpath, example }: SourceForm,
 ): InvalidLockConfigurationError {
   if (/\/\/(?:.*@)?[^/?#]*,/.test(address)) return severalHosts();
   return new InvalidLockConfigurationError(
