@@ -3,9 +3,10 @@
  * function suits every scheduler: it does not reject, and it takes the scheduled time of a tick.
  *
  * Run, in two terminals: npm run example croner
- * Prints, at each tick in one of the terminals:
+ * Prints at its start, and at each tick in one of the terminals:
+ *   cronlatch … guards 1 job on …: send-figures.
  *   sending the figures
- *   cronlatch run:completed: job 'send-figures' completed in … (scheduled at …).
+ *   cronlatch … run:completed: job 'send-figures' completed in … (scheduled at …).
  */
 import { Cron } from 'croner';
 import { createJobGuard } from 'cronlatch/typeorm';

@@ -5,7 +5,7 @@
  * Prints:
  *   dashboard: http://127.0.0.1:…/jobs, user anne, password …
  *   …
- *   cronlatch run:completed: job 'close-day' for … completed in … (attempt 1, scheduled at …).
+ *   cronlatch … run:completed: job 'close-day' for … completed in … (attempt 1, scheduled at …).
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';

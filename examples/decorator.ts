@@ -4,7 +4,7 @@
  * Run: npm run example decorator
  * Prints:
  *   refreshing the prices
- *   cronlatch run:completed: job 'refresh-prices' completed in ….
+ *   cronlatch … run:completed: job 'refresh-prices' completed in ….
  *   result: refreshed
  * Run it again within 30 seconds, or at the same time in another terminal. Prints:
  *   result: skipped

@@ -4,10 +4,12 @@
  *
  * Run: npm run example exactly-once-effects
  * Prints:
+ *   cronlatch … guards 1 job on …: pay-out ….
  *   paying …, attempt 1
  *   paid
- *   cronlatch run:completed: job 'pay-out' for … completed in … (attempt 1, scheduled at …).
+ *   cronlatch … run:completed: job 'pay-out' for … completed in … (attempt 1, scheduled at …).
  * If you end it with kill -9 while it pays, and start it again, it prints:
+ *   cronlatch … guards 1 job on …: pay-out ….
  *   paying …, attempt 2
  *   …
  *   paid

@@ -4,9 +4,10 @@
  * A copy of this file in another folder needs: npm install cronlatch node-cron better-sqlite3 (on Node 20: better-sqlite3@12).
  *
  * Run, after `npm run build`, in two terminals: node examples/hello.mjs
- * Prints, at each tick in one of the terminals:
+ * Prints at its start, and at each tick in one of the terminals:
+ *   cronlatch … guards 1 job on …: greet ….
  *   Hello from process …
- *   cronlatch run:completed: job 'greet' completed in … (scheduled at …).
+ *   cronlatch … run:completed: job 'greet' completed in … (scheduled at …).
  */
 import { createJobGuard, createTables } from 'cronlatch/better-sqlite3';
 import { scheduleLocked } from 'cronlatch/node-cron';

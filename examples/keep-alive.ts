@@ -4,11 +4,12 @@
  *
  * Run, in two terminals: npm run example keep-alive
  * Prints, in one of the terminals:
+ *   cronlatch … guards 1 job on …: export-orders ….
  *   process … exports part 1 of 5
  *   process … exports part 2 of 5
  *   …
  *   process … exports part 5 of 5
- *   cronlatch run:completed: job 'export-orders' completed in … (scheduled at …).
+ *   cronlatch … run:completed: job 'export-orders' completed in … (scheduled at …).
  * End that process in the middle, with kill -9 and its number. The other terminal prints:
  *   process … exports part 1 of 5
  */

@@ -2,10 +2,12 @@
  * The jobs of a NestJS application, with the decorators of @nestjs/schedule: at each tick, one instance runs the job.
  *
  * Run, in two terminals: npm run example nestjs
- * Prints, at each tick in one of the terminals:
+ * Prints at its start, and at each tick in one of the terminals:
+ *   …
+ *   [Nest] … LOG [Cronlatch] … guards 1 job on …: send-reminders ….
  *   …
  *   sending reminders
- *   [Nest] … LOG [Cronlatch] cronlatch run:completed: job 'send-reminders' completed in … (scheduled at …).
+ *   [Nest] … LOG [Cronlatch] … run:completed: job 'send-reminders' completed in … (scheduled at …).
  */
 import 'reflect-metadata';
 import { Injectable, Module } from '@nestjs/common';

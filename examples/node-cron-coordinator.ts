@@ -3,9 +3,10 @@
  * run the job, and a row keeps the outcome.
  *
  * Run, in two terminals: npm run example node-cron-coordinator
- * Prints, at each tick in one of the terminals:
+ * Prints at its start, and at each tick in one of the terminals:
+ *   cronlatch … guards 1 job on …: sync-stock ….
  *   syncing the stock
- *   cronlatch run:completed: job 'sync-stock' for … completed in … (attempt 1, scheduled at …).
+ *   cronlatch … run:completed: job 'sync-stock' for … completed in … (attempt 1, scheduled at …).
  * The other terminal prints:
  *   skipped: not-elected
  */

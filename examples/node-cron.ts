@@ -2,9 +2,10 @@
  * Decorated methods on a schedule, with node-cron: at each tick, one instance runs the job.
  *
  * Run, in two terminals: npm run example node-cron
- * Prints, at each tick in one of the terminals:
+ * Prints at its start, and at each tick in one of the terminals:
+ *   cronlatch … guards 1 job on …: send-invoices ….
  *   sending invoices
- *   cronlatch run:completed: job 'send-invoices' completed in … (scheduled at …).
+ *   cronlatch … run:completed: job 'send-invoices' completed in … (scheduled at …).
  */
 import { SchedulerLock } from 'cronlatch';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';

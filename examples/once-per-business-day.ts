@@ -4,10 +4,12 @@
  *
  * Run: npm run example once-per-business-day
  * Prints:
+ *   cronlatch … guards 1 job on …: close-day ….
  *   closing …, attempt 1
- *   cronlatch run:completed: job 'close-day' for … completed in … (attempt 1, scheduled at …).
+ *   cronlatch … run:completed: job 'close-day' for … completed in … (attempt 1, scheduled at …).
  *   skipped: already-completed
  * Run it again on the same day. Prints:
+ *   cronlatch … guards 1 job on …: close-day ….
  *   skipped: already-completed
  */
 import { currentRun, OncePerDay, SchedulerLock } from 'cronlatch';

@@ -4,8 +4,9 @@
  *
  * Run: DATABASE_URL=postgres://user:password@localhost:5432/database npm run example pg-pool
  * Prints, once per day:
+ *   cronlatch … guards 1 job on …: settlement ….
  *   settling …
- *   cronlatch run:completed: job 'settlement' for … completed in … (attempt 1, scheduled at …).
+ *   cronlatch … run:completed: job 'settlement' for … completed in … (attempt 1, scheduled at …).
  */
 import { currentRun } from 'cronlatch';
 import { scheduleLocked } from 'cronlatch/node-cron';

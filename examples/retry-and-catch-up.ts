@@ -3,13 +3,14 @@
  *
  * Run: npm run example retry-and-catch-up
  * Prints:
+ *   cronlatch … guards 1 job on …: daily-report ….
  *   reporting …, attempt 1
- *   cronlatch run:failed: job 'daily-report' for … failed after … (attempt 1, scheduled at …); the next attempt is at …. Cause: Error: the figures have not arrived yet
+ *   cronlatch … run:failed: job 'daily-report' for … failed after … (attempt 1, scheduled at …); the next attempt is at …. Cause: Error: the figures have not arrived yet
  *   reporting …, attempt 2
- *   cronlatch run:completed: job 'daily-report' for … completed in … (attempt 2…).
+ *   cronlatch … run:completed: job 'daily-report' for … completed in … (attempt 2…).
  * After days on which no instance ran, it also prints, for each of them:
  *   reporting …, missed
- *   cronlatch run:completed: job 'daily-report' for … completed in … (attempt 1…).
+ *   cronlatch … run:completed: job 'daily-report' for … completed in … (attempt 1…).
  */
 import { currentRun, OncePerDay, SchedulerLock } from 'cronlatch';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';

@@ -6,7 +6,7 @@
  * Run: npm run example own-lock-provider
  * Prints:
  *   rotating the keys, with fencing token 1
- *   cronlatch run:completed: job 'rotate-keys' completed in ….
+ *   cronlatch … run:completed: job 'rotate-keys' completed in ….
  *   { executed: false, reason: 'locked' }
  */
 import { JobGuard } from 'cronlatch';

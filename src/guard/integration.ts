@@ -3,6 +3,8 @@ import {
   InvalidLockConfigurationError,
   InvalidLockUseError,
   JobSkippedError,
+  systemClock,
+  type Clock,
   type EventHub,
   type LockingTaskExecutor,
   type SkipReason,
@@ -21,11 +23,13 @@ import { needsLedger, type JobRegistry } from './jobs/job-registry';
 import { lockOf } from './jobs/lock-name-of';
 import type { RegisteredJobs } from './jobs/registered-jobs';
 import { checkMethodOptions } from './jobs/check-options';
+import { startOf } from './log/start-line';
 import type { OncePerJobRunner } from './once-per-job-runner';
 import type { OverdueRuns } from './overdue-runs';
 
 /** The parts of a guard. */
 interface GuardParts {
+  readonly clock: Clock;
   readonly registry: JobRegistry;
   readonly executor: LockingTaskExecutor;
   readonly events: EventHub;
@@ -40,7 +44,11 @@ type TickEnd = Pick<TickEvent, 'outcome' | 'reason' | 'error'>;
 
 /** The interface of a guard for decorators and integrations. Applications do not need it. */
 export class GuardIntegration {
+  /** The kind and the name of the database with the locks or the runs, for the log. */
+  database: string | undefined;
   #slots: SlotRuns | undefined;
+  #admitted: AdmittedJob[] | undefined = [];
+  #isAnnouncing = false;
 
   constructor(private readonly parts: GuardParts) {}
 
@@ -62,6 +70,7 @@ export class GuardIntegration {
   admit<D extends JobDeclaration>(declarations: readonly D[]): (Job & D)[] {
     const { registry, registered, overdue } = this.parts;
     const jobs = registry.admit(declarations);
+    this.#admitted?.push(...jobs);
     const polled = jobs.filter((job) => registered?.add(job) || job.policy !== undefined);
     if (polled.length > 0) overdue?.start();
     return jobs;
@@ -70,6 +79,24 @@ export class GuardIntegration {
   /** Admits a single job. */
   admitOne<D extends JobDeclaration>(declaration: D): Job & D {
     return this.admit([declaration])[0] as Job & D;
+  }
+
+  /**
+   * Reports the admitted jobs once, when those of this turn of the event loop are all there. Called by each scheduler when
+   * it has added its jobs.
+   */
+  announce(): void {
+    if (this.#isAnnouncing) return;
+    this.#isAnnouncing = true;
+    const { clock, events, executor } = this.parts;
+    const report = (): void => {
+      const jobs = this.#admitted ?? [];
+      this.#admitted = undefined;
+      if (jobs.length === 0 || executor.runs.closing) return;
+      events.emit('guard:started', startOf(jobs, new Date(clock.wallMs()), this.database));
+    };
+    // Not by the guard's clock, which a test can stop: this waits for other code, not for a time.
+    systemClock.schedule(0, report, { keepAlive: false });
   }
 
   /** @param isInstance `false` for the command line: the register does not show its standby */
@@ -164,6 +191,7 @@ export class GuardIntegration {
     checkMethodOptions({ onSkip }, name);
     const call = (args: readonly unknown[]) => (): T | PromiseLike<T> => task(...(args as A));
     const job = this.admitOne({ configuration, call, place });
+    this.announce();
     const scheduledTimeOf = (args: A): Date | undefined => {
       try {
         return readScheduledTime(scheduledAt, args, name);

@@ -86,7 +86,7 @@ export class JobGuard {
     this.#closing = new Closing(executor.runs, clock, warn);
     const lockManager = new LockManager(lockProvider, { ...registry.defaults, clock, events }, executor);
     this.#lockManager = lockManager;
-    const parts = { registry, executor, events, oncePerRunner, overdue, registered };
+    const parts = { clock, registry, executor, events, oncePerRunner, overdue, registered };
     this.#integration = createIntegration(this, parts);
     // Running jobs keep the locks that they have taken by hand until they have ended.
     this.#closing.add({

@@ -37,7 +37,7 @@ async function start(
   const printed = output
     .trimEnd()
     .split('\n')
-    .filter((line) => !line.startsWith('cronlatch run:completed: '));
+    .filter((line) => !/^cronlatch \S+ (run:completed: |guards )/.test(line));
   return { code, signal, output: printed.join('\n'), errors };
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LockLostError, LockStorageError, type CronlatchEvents, type Logger } from 'cronlatch';
 import type { EventName } from 'cronlatch/provider';
-import { guardBench, reasonOf } from '../support/benches/guard';
+import { guardBench, reasonOf, withoutProcess } from '../support/benches/guard';
 import { JOB } from '../support/benches/lock';
 
 const job = { name: 'job', scheduledAt: undefined };
@@ -11,7 +11,10 @@ const scheduled = { name: 'job', scheduledAt: new Date('2026-11-20T03:00:00Z') }
 function lineOf<K extends EventName>(name: K, event: CronlatchEvents[K]): string[] {
   const lines: string[] = [];
   const levels = ['error', 'warn', 'info', 'debug'] as const;
-  const methods = levels.map((level) => [level, (line: string) => void lines.push(`${level}: ${line}`)]);
+  const methods = levels.map((level) => [
+    level,
+    (line: string) => void lines.push(`${level}: ${withoutProcess(line)}`),
+  ]);
   const { events } = guardBench({ logger: Object.fromEntries(methods) as Logger });
   events.emit(name, event);
   return lines;

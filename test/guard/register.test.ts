@@ -6,6 +6,7 @@ import { integrationOf } from '#cronlatch/guard/integration';
 import type { JobDeclaration } from '#cronlatch/guard/jobs/job';
 import type { JobRegistration } from '#cronlatch/ledger/job-register';
 import type { GuardConfiguration } from 'cronlatch';
+import { withoutProcess } from '../support/benches/guard';
 import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/benches/guard-of-runs';
 import { refusedConnection } from '../support/faults/accessor';
 
@@ -319,7 +320,7 @@ void test('the declaration of another instance stays while that instance registe
 
 void test('a late job is a log line', async () => {
   const lines: string[] = [];
-  const of = bench({ logger: { warn: (line) => void lines.push(line), error: assert.fail } });
+  const of = bench({ logger: { warn: (line) => void lines.push(withoutProcess(line)), error: assert.fail } });
   scheduled(of, { ...DAILY, oncePer: { ...DAILY.oncePer, name: 'daily' } });
   const { nextScheduledAt } = await registered(of);
   of.clock.advance('2h');

@@ -38,7 +38,7 @@ export async function commandLineFailure(
       ...init,
     ],
     [/\nnothing to do\n$/, NPX, '--no', 'cronlatch', ...init],
-    [/^cronlatch run:completed: job 'job' .*\nran\n$/, process.execPath, 'guarded.mjs'],
+    [/^cronlatch \S+ run:completed: job 'job' .*\nran\n$/, process.execPath, 'guarded.mjs'],
   ];
   for (const [expected, file, ...args] of calls) {
     const { status, stdout, stderr } = await project.run(file, ...args);

@@ -136,6 +136,17 @@ export interface CronlatchEvents {
    * counts as a call. An overdue run that the guard starts itself has no tick.
    */
   tick: TickEvent;
+  /**
+   * Emitted once, when the jobs that an application schedules at its start are known: those of one turn of the event loop,
+   * and in Nest all. `message` names the process, the number of the jobs and the next ones.
+   */
+  'guard:started': {
+    readonly message: string;
+    /** The kind and the name of the database, such as `PostgreSQL (app)`. `undefined` for a guard of another store. */
+    readonly database: string | undefined;
+    /** The next one first. `nextScheduledAt` is `undefined` if only the scheduler knows it. */
+    readonly jobs: readonly { readonly job: string; readonly nextScheduledAt: Date | undefined }[];
+  };
   'guard:warning': { readonly message: string; readonly error?: unknown };
 }
 

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import type { CronlatchEvents, EventHub, EventName, LockEvent, RunIdentity } from '../../core';
+import { instanceName } from '../../core/lease/owner';
 
 /** Receives the log lines of the guard, for example `console`. */
 export interface Logger {
@@ -7,7 +8,7 @@ export interface Logger {
   error(line: string): void;
   /** Warnings. */
   warn(line: string): void;
-  /** One line per run, when it has ended. A failed run has a line of `error` instead. */
+  /** One line at the start, and one per run, when it has ended. A failed run has a line of `error` instead. */
   info?(line: string): void;
   /** The start of each run, and each skip with its reason. */
   debug?(line: string): void;
@@ -78,6 +79,7 @@ const LOGGED: { readonly [K in LoggedEvent]: readonly [LogLevel, (event: Cronlat
   'run:interrupted': ['error', () => 'was interrupted'],
   'run:stuck': ['error', () => 'is stuck'],
   'job:late': ['warn', () => 'is late'],
+  'guard:started': ['info', ({ message }) => message],
   'guard:warning': ['warn', ({ message }) => message],
 };
 
@@ -123,11 +125,16 @@ function entryOf<K extends LoggedEvent>(name: K, level: LogLevel, event: Cronlat
 /** `name` is a field of pino itself, and `err` the field whose error pino prints. */
 const FIELD_NAMES: Readonly<Record<string, string>> = { name: 'lock', error: 'err' };
 
+/** Each line begins with it, because other parts of the application may use the same logger. */
+export const LINE_START = 'cronlatch ';
+
 function lineOf<K extends LoggedEvent>(name: K, event: CronlatchEvents[K]): string {
   const message = logMessage(name, event);
   const stop = /[.?;]$/.test(message) ? '' : '.';
   const why = 'error' in event && event.error !== undefined ? ` Cause: ${describeError(event.error)}` : '';
-  return logLine(`cronlatch ${name}: ${message}${stop}${why}`);
+  // The message of a start begins with the process itself.
+  const subject = name === 'guard:started' ? '' : `${instanceName()} ${name}: `;
+  return logLine(`${LINE_START}${subject}${message}${stop}${why}`);
 }
 
 /** The message of an event without its cause, such as `job 'close-day' completed in 12 ms (scheduled at …)`. */

@@ -45,6 +45,7 @@ export class GuardedApplication {
   /** Only now overdue runs may start. Before, the application may be incomplete, and its start can still fail. */
   onApplicationBootstrap(): void {
     this.#hasStarted = true;
+    this.#integration.announce();
   }
 
   /** Uses this hook because the application's DataSource closes in `onApplicationShutdown`. */

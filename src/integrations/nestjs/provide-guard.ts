@@ -5,6 +5,7 @@ import { isMissing } from '../../core/peer';
 import type { JobGuard, Logger as GuardLogger } from '../../guard';
 import { checkCloseOptions } from '../../guard/closing/closing';
 import { requireGuard } from '../../guard/configured-guard';
+import { LINE_START } from '../../guard/log/logger';
 import type * as Integration from '../typeorm';
 import type { CronlatchOptions } from './options';
 
@@ -38,13 +39,16 @@ export async function provideGuard(
   );
 }
 
-/** Without `debug`, which Nest prints by default, because skips are normal on all instances but one. */
+/**
+ * Without `debug`, which Nest prints by default, because skips are normal on all instances but one. Nest prints the context
+ * before each line.
+ */
 function nestLogger(): GuardLogger {
   const nest = new Logger('Cronlatch');
   return {
-    error: (line) => nest.error(line),
-    warn: (line) => nest.warn(line),
-    info: (line) => nest.log(line),
+    error: (line) => nest.error(line.slice(LINE_START.length)),
+    warn: (line) => nest.warn(line.slice(LINE_START.length)),
+    info: (line) => nest.log(line.slice(LINE_START.length)),
   };
 }
 

@@ -67,6 +67,7 @@ export function scheduleDistributed(
     isDistributed: true,
   };
   const job = integration.admitOne(declaration);
+  integration.announce();
   warnOfSkippedDates(integration, [declaration]);
   const scheduled = schedule(expression, target, {
     name,

@@ -57,6 +57,7 @@ export function scheduleJobs(
     const run = (at: Date | undefined) => invokeTick(at, job.call([]) as () => Promise<unknown>);
     return job.schedules.map((cron) => scheduleTask(integration, job, { ...cron, name: job.place }, run));
   });
+  integration.announce();
   guard.onClose({
     async stop() {
       await Promise.all(tasks.map(async (task) => await task.destroy()));
@@ -123,6 +124,7 @@ export function scheduleLocked(
     const result = await integration.execute(job, tick).catch(() => undefined); // An event has reported it.
     return result?.executed ? result.value : undefined;
   });
+  integration.announce();
   guard.onClose({ stop: async () => await created.destroy() });
   return created;
 }

@@ -2,6 +2,7 @@ import { EventHub, systemClock } from '../../core';
 import { processState } from '../../core/process-state';
 import { JobGuard, type JobGuardOptions } from '../../guard';
 import { declaredConfigurations } from '../../guard/guarded-method';
+import { integrationOf } from '../../guard/integration';
 import { DatabaseAccess } from '../../storage/sql/database/database-access';
 import { SqlLockProvider, type SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
 import { SqlRunStore } from '../../storage/sql/ledger/sql-run-store';
@@ -57,6 +58,7 @@ export async function createGuard(database: SqlDatabase, options: CreateJobGuard
   rememberDatabase(runStore, database);
   const guard = new JobGuard({ ...options, lockProvider, runStore, events });
   guards.set(guard, { database, options });
+  integrationOf(guard).database = database.title;
   guard.onClose({
     async close() {
       await ownLocks?.close();

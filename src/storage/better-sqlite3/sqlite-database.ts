@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { isAbsolute, resolve } from 'node:path';
+import { basename, isAbsolute, resolve } from 'node:path';
 import { InvalidLockConfigurationError, type Clock } from '../../core';
 import { pause } from '../../core/clock';
 import {
@@ -44,6 +44,7 @@ export function sqliteDatabase({ file, open, shared, owner }: SqliteSettings): S
     dialect: sqlite,
     place: `sqlite:${path}`,
     address: `SQLite (${path || 'temporary'})`,
+    title: `SQLite (${basename(path) || 'temporary'})`,
     name: undefined,
     file: isInMemory ? undefined : path,
     findLoss: () => opened?.findLoss(),

@@ -34,11 +34,11 @@ void describe('examples with a schedule', { concurrency: 6 }, () => {
     'node-cron-coordinator',
     'of two instances, one is elected for each tick, and the ledger keeps its outcome',
     async (start, database) => {
-      const [run = '', completed = ''] = promiseOf('node-cron-coordinator');
+      const [started = '', run = '', completed = ''] = promiseOf('node-cron-coordinator');
       const [skipped = ''] = promiseOf('node-cron-coordinator', 1);
       const instances = await twoInstances(start);
       await untilAny(instances, (lines) => lines.includes(skipped), skipped);
-      const ticks = await stopAndCountTicks(instances, [run, completed, skipped]);
+      const ticks = await stopAndCountTicks(instances, [started, run, completed, skipped]);
 
       const dataSource = await ledgerDataSource(database);
       const guard = await createJobGuard(dataSource, { logger: false });

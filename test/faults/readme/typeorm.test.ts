@@ -71,8 +71,11 @@ for (const database of ['mysql', 'mariadb', 'postgres'] as const)
     });
     try {
       const ended = once(application, 'exit');
-      const [line] = (await once(createInterface(application.stdout), 'line')) as [string];
-      assert.match(line, /^cronlatch run:completed: job 'close-day' completed in /);
+      const reader = createInterface(application.stdout)[Symbol.asyncIterator]();
+      const started = await reader.next();
+      assert.match(String(started.value), /^cronlatch \S+ guards 1 job on \w+ \(.+\): close-day in /);
+      const { value: line } = await reader.next();
+      assert.match(String(line), /^cronlatch \S+ run:completed: job 'close-day' completed in /);
       application.kill('SIGTERM');
       assert.deepEqual(await ended, [null, 'SIGTERM']);
     } finally {

@@ -6,7 +6,13 @@ import { JobGuard, SchedulerLock } from 'cronlatch';
 import { CronlatchModule } from 'cronlatch/nestjs';
 import { foreignDecorator } from '../../support/jobs/both-modes';
 import { refusedConnection } from '../../support/faults/accessor';
-import { guardBench, nextEvent, reasonOf, type GuardBench } from '../../support/benches/guard';
+import {
+  guardBench,
+  nextEvent,
+  reasonOf,
+  withoutProcess,
+  type GuardBench,
+} from '../../support/benches/guard';
 import { testWith } from '../../support/databases/fresh';
 import { turn } from '../../support/benches/lock';
 import { application, databaseModule, RecordingLogger, startWith } from './application';
@@ -141,7 +147,7 @@ testWith('sqlite', 'the guard of the module logs its errors with the logger of N
   await app.close();
   assert.match(
     logger.lines.join('\n'),
-    /^error \[Cronlatch\] cronlatch run:failed: job 'close-day' failed after \d+ ms\. Cause: Error: no bank today$/,
+    /^error \[Cronlatch\] \S+\/\d+ run:failed: job 'close-day' failed after \d+ ms\. Cause: Error: no bank today$/,
   );
 });
 
@@ -150,7 +156,8 @@ testWith('sqlite', 'Nest’s logger gets a line of log for each run, and none fo
   const hear =
     (level: string) =>
     (message: string, context: string): void => {
-      if (context === 'Cronlatch') heard.push(`${level}: ${message.replace(/\d+ ms/, 'n ms')}`);
+      if (context === 'Cronlatch')
+        heard.push(`${level}: ${withoutProcess(message).replace(/\d+ ms/, 'n ms')}`);
     };
   const logger = Object.assign(new RecordingLogger(), { log: hear('log'), debug: hear('debug') });
   const imports = [databaseModule(database), ScheduleModule.forRoot(), CronlatchModule.forRoot()];
@@ -162,6 +169,6 @@ testWith('sqlite', 'Nest’s logger gets a line of log for each run, and none fo
     assert.equal('reason' in result ? result.reason : undefined, reason);
   }
   await app.close();
-  assert.deepEqual(heard, ["log: cronlatch run:completed: job 'close-day' completed in n ms."]);
+  assert.deepEqual(heard, ["log: run:completed: job 'close-day' completed in n ms."]);
   assert.deepEqual(logger.lines, []);
 });

@@ -60,7 +60,7 @@ void test('a tick of a once-per method that node-cron drops is kept, and runs fo
   assert.deepEqual([failures(), ran], [[['close-day', '2026-11-20T03:00:00.000Z', true]], []]);
   assert.match(
     lines.join(),
-    /^cronlatch lock:failed: job 'close-day' did not run .*; the tick will be retried\. Cause: .*node-cron dropped/,
+    /^cronlatch \S+ lock:failed: job 'close-day' did not run .*; the tick will be retried\. Cause: .*node-cron dropped/,
   );
   assert.deepEqual(await guard.runOverdue(), { started: 1, overdue: 0 });
   assert.deepEqual(ran, ['2026-11-20 2026-11-20T03:00:00.000Z']);
@@ -103,7 +103,7 @@ void test('a dropped tick of a job that only has a lock is reported as lost', as
   assert.deepEqual(failures(), [['report', '2026-11-20T03:00:00.000Z', false]]);
   assert.match(
     lines.join(),
-    /^cronlatch lock:failed: job 'report' did not run \(.*\)\. Cause: .*node-cron dropped/,
+    /^cronlatch \S+ lock:failed: job 'report' did not run \(.*\)\. Cause: .*node-cron dropped/,
   );
 });
 

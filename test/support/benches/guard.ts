@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import {
   JobGuard,
   type CronlatchEvents,
@@ -10,13 +11,18 @@ import type { EventName } from 'cronlatch/provider';
 import { executorBench, signal } from './executor';
 import { JOB } from './lock';
 
+/** A line of a guard's log without the name of its process, which differs in each test run. */
+export function withoutProcess(line: string): string {
+  return line.replace(`${hostname()}/${process.pid} `, '');
+}
+
 /** A guard on a store with faults, under a clock that the test moves, with its events and its log lines. */
 export function guardBench(options: Partial<JobGuardOptions> = {}) {
   const { provider, clock, events, ...bench } = executorBench();
   const lines: string[] = [];
   const logger = {
-    warn: (line: string) => void lines.push(`warn: ${line}`),
-    error: (line: string) => void lines.push(`error: ${line}`),
+    warn: (line: string) => void lines.push(`warn: ${withoutProcess(line)}`),
+    error: (line: string) => void lines.push(`error: ${withoutProcess(line)}`),
   };
   const guard = new JobGuard({ lockProvider: provider, clock, events, logger, ...options });
   return { ...bench, provider, clock, events, lines, guard };

@@ -18,6 +18,8 @@ export interface SqlDatabase<Lent = unknown> {
   readonly place: string;
   /** For messages: the address, without credentials. */
   readonly address: string;
+  /** For the log: the kind and the name of the database. */
+  readonly title: string;
   /** Where the server is, without the name of its kind: MariaDB can also be called MySQL. `undefined` for a file. */
   readonly server?: string | undefined;
   /** The database that new connections begin in. */
@@ -67,14 +69,16 @@ const PORTS = { mysql: 3306, postgres: 5432, sqlite: undefined };
 export function describeServer(
   dialect: SqlDialect,
   { host = 'localhost', port = PORTS[dialect.name], socketPath, database, secrets, label }: ServerAddress,
-): Pick<SqlDatabase, 'dialect' | 'place' | 'address' | 'server' | 'name' | 'isInMemory' | 'redact'> {
+): Omit<SqlDatabase, 'ownConnections' | 'sharedConnections'> {
   if (/,/.test(host)) throw severalHosts();
   const texts = secrets.filter((secret) => typeof secret === 'string' && secret !== '') as string[];
   const server = socketPath ?? `${host}:${port}`;
+  const kind = label ?? dialect.label;
   return {
     dialect,
     place: `${dialect.name}:${database ?? ''}`,
-    address: `${label ?? dialect.label} at ${server}`,
+    address: `${kind} at ${server}`,
+    title: database === undefined ? kind : `${kind} (${database})`,
     server,
     name: database,
     isInMemory: false,

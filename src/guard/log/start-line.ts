@@ -1,0 +1,59 @@
+import type { CronlatchEvents } from '../../core';
+import { instanceName } from '../../core/lease/owner';
+import { timeText } from '../../ledger/operator/state-of-run';
+import { registeredName, type AdmittedJob } from '../jobs/job';
+import { relative } from '../operations/signs';
+
+/** So many jobs are named in the message. */
+const MOST_NAMED = 3;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** @param database its kind and name, without credentials, if it is known */
+export function startOf(
+  jobs: readonly AdmittedJob[],
+  now: Date,
+  database: string | undefined,
+): CronlatchEvents['guard:started'] {
+  const timed = jobs.map((job) => ({ job, next: nextTimeOf(job, now) }));
+  timed.sort((a, b) => Number(a.next ?? Infinity) - Number(b.next ?? Infinity));
+  const named = timed.slice(0, MOST_NAMED).map(({ job, next }) => describe(job, next, now));
+  if (timed.length > MOST_NAMED) named.push(`and ${timed.length - MOST_NAMED} more`);
+  const count = `${jobs.length} ${jobs.length === 1 ? 'job' : 'jobs'}`;
+  const place = database === undefined ? '' : ` on ${database}`;
+  return {
+    message: `${instanceName()} guards ${count}${place}: ${named.join(', ')}`,
+    database,
+    jobs: timed.map(({ job, next }) => ({ job: registeredName(job), nextScheduledAt: next })),
+  };
+}
+
+function nextTimeOf({ nextAfter, configuration }: AdmittedJob, now: Date): Date | undefined {
+  if (configuration.enabled === false) return undefined;
+  try {
+    return nextAfter?.(now);
+  } catch {
+    return undefined; // The register reports the failure.
+  }
+}
+
+function describe(job: AdmittedJob, next: Date | undefined, now: Date): string {
+  const { configuration, intervalMs, schedules: [schedule] = [] } = job;
+  const name = registeredName(job);
+  if (configuration.enabled === false) return `${name} (disabled)`;
+  if (next !== undefined) return `${name} ${describeTime(next, now, schedule?.timeZone)}`;
+  if (intervalMs !== undefined) return `${name} every ${intervalMs / 1000} s`;
+  return schedule === undefined ? name : `${name} at '${schedule.expression}'`;
+}
+
+/** A near time counts from now. Another one is in the time zone of the schedule, or else in that of the host. */
+function describeTime(next: Date, now: Date, timeZone = hostTimeZone()): string {
+  const aheadMs = next.getTime() - now.getTime();
+  if (aheadMs < HOUR_MS) return `${relative(next, now)}`;
+  const [date, time = ''] = timeText(next, timeZone).split(' ');
+  return `${aheadMs < DAY_MS ? '' : `on ${date} `}at ${time.slice(0, 5)} ${timeZone}`;
+}
+
+function hostTimeZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
