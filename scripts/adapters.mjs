@@ -27,6 +27,12 @@ export async function buildAdapters(project) {
     'tsconfig.base.json',
   ])
     cpSync(path, join(folder, path), { recursive: true });
+  // Beside the generated client of Prisma.
+  for (const file of ['drizzle.module.ts', 'prisma.module.ts'])
+    cpSync(
+      join('test', 'docs', 'nestjs', 'page', file),
+      join(folder, 'test', 'docs', 'query-builders', file),
+    );
   if (project === 'prisma') await generate(folder);
   await run(process.execPath, ['node_modules/typescript/bin/tsc', '--project', join(folder, sources)]);
 }

@@ -1,7 +1,4 @@
-/* eslint-disable @typescript-eslint/no-require-imports -- only the driver of the address is loaded */
-import type * as sqlite from '../storage/better-sqlite3/sqlite-driver';
-import type * as mysql from '../storage/mysql2/mysql-driver';
-import type * as postgres from '../storage/pg/postgres-driver';
+import { driverOf, PROTOCOLS } from '../integrations/drivers/driver-of';
 import type { SqlDatabase } from '../storage/sql/database/sql-database';
 import { databaseOf, isDataSourceOptions } from '../storage/typeorm/database';
 import type * as typeorm from '../storage/typeorm/typeorm-driver';
@@ -20,32 +17,6 @@ interface OpenOptions {
   /** Whether a SQLite file that is missing is created. */
   readonly creates: boolean;
 }
-
-type Opener = (url: string, options: OpenOptions) => SqlDatabase;
-
-const mysqlAt: Opener = (url) => {
-  require('../integrations/mysql2/peer');
-  return (require('../storage/mysql2/mysql-driver') as typeof mysql).mysqlDriver.read(url);
-};
-
-const postgresAt: Opener = (url) => {
-  require('../integrations/pg/peer');
-  return (require('../storage/pg/postgres-driver') as typeof postgres).postgresDriver.read(url);
-};
-
-const sqliteAt: Opener = (url, options) => {
-  require('../integrations/better-sqlite3/peer');
-  return (require('../storage/better-sqlite3/sqlite-driver') as typeof sqlite).readSqlite(url, options);
-};
-
-/** What opens the database of an address, by the beginning of the address. */
-const OPENERS: Readonly<Record<string, Opener>> = {
-  'mysql://': mysqlAt,
-  'mariadb://': mysqlAt,
-  'postgres://': postgresAt,
-  'postgresql://': postgresAt,
-  'sqlite:': sqliteAt,
-};
 
 /**
  * @throws UsageError if the options lead to no database
@@ -66,13 +37,11 @@ export async function openDatabase(
 function openAddress(option: string | undefined, options: OpenOptions): OpenedDatabase {
   const url = option ?? io.env['DATABASE_URL'];
   if (!url) throw new UsageError('No database was given. Set DATABASE_URL, or pass --url URL or -d FILE.');
-  const open = Object.entries(OPENERS).find(([start]) => url.toLowerCase().startsWith(start))?.[1];
+  const read = driverOf(url);
   // Without repeating the address, because it can contain a password.
-  if (open === undefined)
-    throw new UsageError(
-      `The address of the database must begin with one of ${Object.keys(OPENERS).join(', ')}.`,
-    );
-  return open(url, options);
+  if (read === undefined)
+    throw new UsageError(`The address of the database must begin with one of ${PROTOCOLS.join(', ')}.`);
+  return read(url, options);
 }
 
 const dataSourceWith: typeof typeorm.dataSourceWith = (options) => {

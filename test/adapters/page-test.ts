@@ -1,5 +1,8 @@
+import 'reflect-metadata';
 import assert from 'node:assert/strict';
-import type { JobConfiguration } from 'cronlatch';
+import type { Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { JobGuard, type JobConfiguration } from 'cronlatch';
 import { createJobGuard, createTables } from 'cronlatch/pg';
 import { databaseOn, testOn } from '../support/databases/fresh';
 
@@ -15,6 +18,21 @@ export function testPage(name: string, close: (url: string) => Promise<void>): v
     await guard.close();
     assert.deepEqual([last?.state, last?.result], ['completed', `"closed with ${name}"`]);
     assert.deepEqual(await database.ask('SELECT day FROM closings'), [{ day: last?.periodKey }]);
+    await database.dispose();
+  });
+}
+
+/** @param load loads the root module of an application with Nest, which reads the address from the environment */
+export function testModule(name: string, load: () => Promise<{ readonly AppModule: object }>): void {
+  testOn('postgres', `the application of Nest with ${name} guards its jobs and ends`, async () => {
+    const database = await databaseOn('postgres');
+    await createTables(database.url);
+    process.env['DATABASE_URL'] = database.url;
+    const { AppModule } = await load();
+    const app = await NestFactory.createApplicationContext(AppModule as Type, { logger: false });
+    const result = await app.get(JobGuard).run({ name: 'job', lockAtMostFor: '1m' }, () => 'ran');
+    await app.close();
+    assert.deepEqual(result, { executed: true, value: 'ran' });
     await database.dispose();
   });
 }

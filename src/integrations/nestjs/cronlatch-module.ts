@@ -18,7 +18,7 @@ import type {
   CronlatchOptions,
   CronlatchOptionsFactory,
 } from './options';
-import { defaultDataSourceToken, provideGuard, checkGuardAlone } from './provide-guard';
+import { checkCombination, defaultDataSourceToken, provideGuard } from './provide-guard';
 
 const ASYNC_OPTIONS = ['imports', 'dataSource', 'inject', 'useFactory', 'useClass', 'useExisting'];
 const OPTIONS = Symbol.for('cronlatch.v0.nestjs-options');
@@ -34,14 +34,15 @@ const OPTIONS = Symbol.for('cronlatch.v0.nestjs-options');
  */
 export class CronlatchModule {
   /**
-   * The start of the application rejects with a NotConfiguredError if there is no DataSource, with an
+   * The start of the application rejects with a NotConfiguredError if there is neither a source nor a DataSource, with an
    * InvalidLockConfigurationError for an invalid job, with an InvalidLockUseError for a job of a request-scoped or
    * transient class, and with the errors of `createJobGuard`.
    *
-   * @throws InvalidLockConfigurationError for a guard combined with options that only apply when the module creates one
+   * @throws InvalidLockConfigurationError for a guard combined with options that only apply when the module creates one,
+   * and for both a source and a DataSource
    */
   static forRoot(options: CronlatchModuleOptions = {}): DynamicModule {
-    if (options.guard !== undefined) checkGuardAlone(options);
+    checkCombination(options);
     const { dataSource, ...others } = options;
     const isInstance = typeof dataSource === 'object';
     const given: CronlatchOptions = isInstance ? { ...others, dataSource } : others;

@@ -5,6 +5,8 @@
  */
 import './peer';
 export { CronlatchHealthIndicator, type CronlatchHealth } from './cronlatch-health-indicator';
+export type { DatabaseSource } from '../drivers/driver-of';
+export type { PoolGuardOptions } from '../sql/create-guard';
 export { CronlatchModule } from './cronlatch-module';
 export type {
   CronlatchModuleAsyncOptions,

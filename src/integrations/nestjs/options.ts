@@ -1,11 +1,18 @@
 import type { InjectionToken, ModuleMetadata, OptionalFactoryDependency, Type } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import type { CloseOptions, JobGuard } from '../../guard';
-import type { CreateJobGuardOptions } from '../typeorm';
+import type { DatabaseSource } from '../drivers/driver-of';
+import type { PoolGuardOptions } from '../sql/create-guard';
 
 /** The options of the module's guard: all options of `createJobGuard`, and those of the module. */
-export interface CronlatchOptions extends CreateJobGuardOptions {
-  /** Default: the `DataSource` that TypeOrmModule provides. */
+export interface CronlatchOptions extends PoolGuardOptions {
+  /**
+   * The database, for an application without TypeORM: an address such as `postgres://user:password@host/database`, or
+   * your pool of mysql2 or pg, or your database of better-sqlite3. The module never closes these. You cannot combine it
+   * with `dataSource`. If it is there but `undefined`, the start of the application rejects.
+   */
+  readonly source?: DatabaseSource | undefined;
+  /** Default without `source`: the `DataSource` that TypeOrmModule provides. */
   readonly dataSource?: DataSource | undefined;
   /**
    * An existing guard, for example with another lock provider. You can combine it only with `close`. The application
@@ -17,7 +24,7 @@ export interface CronlatchOptions extends CreateJobGuardOptions {
 }
 
 export interface CronlatchModuleOptions extends Omit<CronlatchOptions, 'dataSource'> {
-  /** A DataSource, or its token, such as `getDataSourceToken('jobs')`. Default: the `DataSource` that TypeOrmModule provides. */
+  /** A DataSource, or its token, such as `getDataSourceToken('jobs')`. Default without `source`: the `DataSource` that TypeOrmModule provides. */
   readonly dataSource?: DataSource | InjectionToken | undefined;
 }
 

@@ -6,6 +6,9 @@ import type { JobGuard, Logger as GuardLogger } from '../../guard';
 import { checkCloseOptions } from '../../guard/closing/closing';
 import { requireGuard } from '../../guard/configured-guard';
 import { LINE_START } from '../../guard/log/logger';
+import { unusableSource } from '../../storage/sql/database/driver';
+import { driverOf, PROTOCOLS, type DatabaseSource } from '../drivers/driver-of';
+import { createGuard, type PoolGuardOptions } from '../sql/create-guard';
 import type * as Integration from '../typeorm';
 import type { CronlatchOptions } from './options';
 
@@ -18,24 +21,38 @@ export function defaultDataSourceToken(): InjectionToken | undefined {
 
 /**
  * @param provided the DataSource that Nest injected, if it found one
- * @throws NotConfiguredError if there is neither a guard nor a DataSource
- * @throws InvalidLockConfigurationError for invalid `close` options
+ * @throws NotConfiguredError if there is neither a guard nor a source nor a DataSource
+ * @throws InvalidLockConfigurationError for invalid `close` options, and for a source that cannot be used
  * @throws the errors of `createJobGuard`
  */
 export async function provideGuard(
   options: CronlatchOptions,
   provided: TypeOrm.DataSource | undefined,
 ): Promise<JobGuard> {
-  const { dataSource = provided, guard, logger = nestLogger(), close = {}, ...others } = options;
+  const { source, dataSource = provided, guard, logger = nestLogger(), close = {}, ...others } = options;
   checkCloseOptions(close);
-  if (guard !== undefined) {
-    checkGuardAlone(options);
-    return requireGuard(guard, MODULE);
-  }
-  if (dataSource !== undefined) return await integration().createJobGuard(dataSource, { ...others, logger });
+  checkCombination(options);
+  if (guard !== undefined) return requireGuard(guard, MODULE);
+  const given = { ...others, logger };
+  if ('source' in options) return await guardOf(source, given);
+  if (dataSource !== undefined) return await integration().createJobGuard(dataSource, given);
   throw new NotConfiguredError(
-    `${MODULE} found no DataSource for its locks. Import TypeOrmModule.forRoot(…) in the root module, ` +
-      `or pass ${MODULE} a dataSource, its token, or a guard.`,
+    `${MODULE} found no database for its locks. Pass a source: the address, or the pool of your driver. With TypeORM, import TypeOrmModule.forRoot(…) in the root module, or pass a dataSource or its token.`,
+  );
+}
+
+const FORM = { subpath: MODULE, example: 'postgres://user:password@host/database' };
+
+async function guardOf(
+  source: DatabaseSource | undefined,
+  { transactionConnections, ...options }: PoolGuardOptions,
+): Promise<JobGuard> {
+  const read = driverOf(source);
+  if (read !== undefined) return await createGuard(read(source, { transactionConnections }), options);
+  if (typeof source !== 'string' || source === '')
+    throw unusableSource(source, FORM, 'a pool of mysql2 or pg, or a database of better-sqlite3');
+  throw new InvalidLockConfigurationError(
+    `The address in the source of ${MODULE} must begin with one of ${PROTOCOLS.join(', ')}.`,
   );
 }
 
@@ -54,14 +71,18 @@ function nestLogger(): GuardLogger {
 
 const ALLOWED_WITH_GUARD: readonly string[] = ['guard', 'close'] satisfies (keyof CronlatchOptions)[];
 
-/** @throws InvalidLockConfigurationError naming the option that cannot be combined with a guard */
-export function checkGuardAlone(options: object): void {
-  for (const [name, value] of Object.entries(options) as [string, unknown][]) {
-    if (value === undefined || ALLOWED_WITH_GUARD.includes(name)) continue;
+/** @throws InvalidLockConfigurationError naming the option that cannot be combined with a guard or a source */
+export function checkCombination(options: object): void {
+  const names = Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : name));
+  const other = names.find((name) => !ALLOWED_WITH_GUARD.includes(name));
+  if (names.includes('guard') && other !== undefined)
     throw new InvalidLockConfigurationError(
-      `${MODULE} got both a guard and ${name}, which only applies when the module creates the guard. Keep one of them.`,
+      `${MODULE} got both a guard and ${other}, which only applies when the module creates the guard. Keep one of them.`,
     );
-  }
+  if (names.includes('source') && names.includes('dataSource'))
+    throw new InvalidLockConfigurationError(
+      `${MODULE} got both a source and a dataSource, and its guard works on one database. Keep one of them.`,
+    );
 }
 
 // Loaded only when needed, because a guard with another lock store needs no TypeORM. Uses require, because Jest has no

@@ -4,7 +4,7 @@ import { closeDay as closeWithDrizzle } from '../../docs/query-builders/drizzle'
 import { closeDay as closeWithKysely } from '../../docs/query-builders/kysely';
 import { main } from '../../docs/query-builders/main';
 import { postgresPool } from '../../support/databases/postgres';
-import { runOnce, testPage } from '../page-test';
+import { runOnce, testModule, testPage } from '../page-test';
 
 testPage('Knex', main);
 
@@ -20,3 +20,5 @@ testPage('Drizzle', async (url) => {
   await runOnce(url, () => closeWithDrizzle(drizzle({ client: pool })));
   await pool.end();
 });
+
+testModule('Drizzle', () => import('../../docs/query-builders/drizzle.module.js'));

@@ -2,6 +2,8 @@ import 'reflect-metadata';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ModuleMetadata } from '@nestjs/common';
+import { JobGuard } from 'cronlatch';
+import { createTables } from 'cronlatch/better-sqlite3';
 import { testCodeOn } from '../../support/checks/page-tests';
 import { Child } from '../../processes/child';
 import { sqliteDatabase, testWith } from '../../support/databases/fresh';
@@ -15,9 +17,11 @@ const SOURCES = 'test/docs/nestjs/page';
 
 testCodeOn(PAGE, SOURCES);
 
-void test('the application on it starts, and ends by SIGTERM', async () => {
+void test('the application on it starts without TypeORM, and ends by SIGTERM', async () => {
   const database = sqliteDatabase();
-  const { environment } = database;
+  const address = `sqlite:${(database.options as { database: string }).database}`;
+  await createTables(address);
+  const environment = { DATABASE_URL: address, PORT: '0' };
   const app = new Child('../../docs/nestjs/start.js', { environment, isQuiet: true });
   try {
     await app.received('started');
@@ -27,6 +31,16 @@ void test('the application on it starts, and ends by SIGTERM', async () => {
     await app.end();
     await database.dispose();
   }
+});
+
+testWith('postgres', 'the application with TypeORM on it creates the tables', async ({ options }) => {
+  // The module reads it when it is loaded.
+  process.env['DATABASE_URL'] = (options as { url: string }).url;
+  const { AppModule } = await import('./page/typeorm.module.js');
+  const app = await application({ imports: [AppModule] });
+  await app.init();
+  assert.equal(await app.get(JobGuard).ledger.last('close-day'), undefined);
+  await app.close();
 });
 
 /** An application with this on the page, in a fresh database of another name. */

@@ -74,8 +74,8 @@ for (const database of ['mysql', 'mariadb', 'postgres'] as const)
       const reader = createInterface(application.stdout)[Symbol.asyncIterator]();
       const started = await reader.next();
       assert.match(String(started.value), /^cronlatch \S+ guards 1 job on \w+ \(.+\): close-day in /);
-      const { value: line } = await reader.next();
-      assert.match(String(line), /^cronlatch \S+ run:completed: job 'close-day' completed in /);
+      const completed = await reader.next();
+      assert.match(String(completed.value), /^cronlatch \S+ run:completed: job 'close-day' completed in /);
       application.kill('SIGTERM');
       assert.deepEqual(await ended, [null, 'SIGTERM']);
     } finally {

@@ -123,10 +123,10 @@ testWith('sqlite', 'a DataSource without a provider is passed directly', async (
 const startOf = async (imports: unknown[]): Promise<unknown> =>
   await reasonOf(application({ imports: imports as [] }));
 
-void test('without a DataSource the application does not start, and the error explains how to provide one', async () => {
+void test('without a database the application does not start, and the error explains how to provide one', async () => {
   const reason = await startOf([CronlatchModule.forRoot()]);
   assert.ok(reason instanceof NotConfiguredError);
-  assert.match(reason.message, /Import TypeOrmModule\.forRoot\(…\)/);
+  assert.match(reason.message, /Pass a source: the address, .* import TypeOrmModule\.forRoot\(…\)/);
   assert.ok(
     (await startOf([CronlatchModule.forRoot({ dataSource: 'nobody' })])) instanceof NotConfiguredError,
   );

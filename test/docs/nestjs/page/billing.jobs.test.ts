@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { getDataSourceToken } from '@nestjs/typeorm';
 import { Test } from '@nestjs/testing';
 import { JobGuard } from 'cronlatch';
 import { CronlatchModule } from 'cronlatch/nestjs';
@@ -9,10 +8,9 @@ import { BillingJobs } from './billing.jobs';
 
 void test('each day is closed once', async () => {
   await using bench = useTestGuard({ now: '2026-11-20T03:00:00+01:00' });
-  const dataSource = { provide: getDataSourceToken(), useValue: { query: () => Promise.resolve() } };
   const builder = Test.createTestingModule({
     imports: [CronlatchModule.forRoot()],
-    providers: [BillingJobs, dataSource],
+    providers: [BillingJobs],
   });
   const app = await builder.overrideProvider(JobGuard).useValue(bench.guard).compile();
   await app.init(); // Connects the jobs to their guard.
