@@ -8,7 +8,7 @@ const PAGES = [
   ...['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md'],
   ...['docs', 'bench', 'examples'].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.md'))
+      .filter((name) => name.endsWith('.md') && !name.includes('node_modules'))
       .map((name) => join(folder, name)),
   ),
 ];

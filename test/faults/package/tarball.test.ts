@@ -16,6 +16,8 @@ void test('the package holds the library, its examples and the documents for rea
       !/^dist\/.+\.(js|d\.ts)$/.test(path) &&
       !/^examples\/.+\.ts$/.test(path) &&
       !/^examples\/[^/]+\.(mjs|md)$/.test(path) &&
+      !/^examples\/[a-z-]+\/[^/]+\.(js|mjs|json|md|yml)$/.test(path) &&
+      !/^examples\/[a-z-]+\/prisma\/.+\.(prisma|sql|toml)$/.test(path) &&
       !/^docs\/[^/]+\.md$/.test(path) &&
       !/^docs\/(images|reports)\/[^/]+\.(svg|png)$/.test(path) &&
       !/^docs\/monitoring\/[^/]+\.(json|yml)$/.test(path),

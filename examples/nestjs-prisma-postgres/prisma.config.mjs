@@ -1,0 +1,19 @@
+import { defineConfig, env } from 'prisma/config';
+
+export default defineConfig({
+  schema: 'prisma/schema.prisma',
+  migrations: { path: 'prisma/migrations' },
+  datasource: { url: env('DATABASE_URL') },
+  // `cronlatch init` creates these tables. Without this list, `prisma migrate dev` would drop them.
+  experimental: { externalTables: true },
+  tables: {
+    external: [
+      'public.shedlock',
+      'public.cronlatch_run',
+      'public.cronlatch_run_event',
+      'public.cronlatch_job',
+      'public.cronlatch_run_request',
+      'public.cronlatch_run_log',
+    ],
+  },
+});
