@@ -17,6 +17,7 @@ void test('the package holds the library, its examples and the documents for rea
       !/^examples\/.+\.ts$/.test(path) &&
       !/^examples\/[^/]+\.(mjs|md)$/.test(path) &&
       !/^examples\/[a-z-]+\/[^/]+\.(js|mjs|json|md|yml)$/.test(path) &&
+      !/^examples\/java-and-node\/java\/.+\.(java|xml)$/.test(path) &&
       !/^examples\/[a-z-]+\/prisma\/.+\.(prisma|sql|toml)$/.test(path) &&
       !/^docs\/[^/]+\.md$/.test(path) &&
       !/^docs\/(images|reports)\/[^/]+\.(svg|png)$/.test(path) &&
