@@ -90,10 +90,14 @@ export class GuardIntegration {
     this.#isAnnouncing = true;
     const { clock, events, executor } = this.parts;
     const report = (): void => {
+      const { database } = this;
       const jobs = this.#admitted ?? [];
       this.#admitted = undefined;
       if (jobs.length === 0 || executor.runs.closing) return;
-      events.emit('guard:started', startOf(jobs, new Date(clock.wallMs()), this.database));
+      events.emit(
+        'guard:started',
+        startOf(jobs, new Date(clock.wallMs()), { instance: executor.instance, database }),
+      );
     };
     // Not by the guard's clock, which a test can stop: this waits for other code, not for a time.
     systemClock.schedule(0, report, { keepAlive: false });

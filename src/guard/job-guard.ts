@@ -98,7 +98,7 @@ export class JobGuard {
     this.#closing.add({ release: () => logs?.flush() });
     if (notices) overdue?.start();
     if (options.standby !== undefined) this.standby(options.standby);
-    if (logger !== false) logEvents(events, logger);
+    if (logger !== false) logEvents(events, logger, instance);
     if (options.retention === undefined) return;
     const ledger = this.#integration.requireOncePerRunner('retention needs').context;
     const retention = new Retention(ledger, options.retention, { jobs: registry, lockProvider, warn });

@@ -1,6 +1,5 @@
 import { inspect } from 'node:util';
 import type { CronlatchEvents, EventHub, EventName, LockEvent, RunIdentity } from '../../core';
-import { instanceName } from '../../core/lease/owner';
 
 /** Receives the log lines of the guard, for example `console`. */
 export interface Logger {
@@ -98,13 +97,17 @@ const CONSEQUENCES: { readonly [K in LoggedEvent]?: string } = {
   'job:late': 'no instance has answered this tick',
 };
 
-/** Logs one line or one entry per event, if the logger has a method for its level. */
-export function logEvents(events: EventHub, logger: Logger | StructuredLogger): void {
+/**
+ * Logs one line or one entry per event, if the logger has a method for its level.
+ *
+ * @param instance names this process in each line
+ */
+export function logEvents(events: EventHub, logger: Logger | StructuredLogger, instance: string): void {
   for (const name of Object.keys(LOGGED) as LoggedEvent[]) {
     events.on(name, (event: CronlatchEvents[typeof name]) => {
       const level = levelOf(name, event);
       if ('writeEntry' in logger) logger.writeEntry(entryOf(name, level, event));
-      else if (logger[level] !== undefined) logger[level](lineOf(name, event));
+      else if (logger[level] !== undefined) logger[level](lineOf(instance, name, event));
     });
   }
 }
@@ -128,12 +131,12 @@ const FIELD_NAMES: Readonly<Record<string, string>> = { name: 'lock', error: 'er
 /** Each line begins with it, because other parts of the application may use the same logger. */
 export const LINE_START = 'cronlatch ';
 
-function lineOf<K extends LoggedEvent>(name: K, event: CronlatchEvents[K]): string {
+function lineOf<K extends LoggedEvent>(instance: string, name: K, event: CronlatchEvents[K]): string {
   const message = logMessage(name, event);
   const stop = /[.?;]$/.test(message) ? '' : '.';
   const why = 'error' in event && event.error !== undefined ? ` Cause: ${describeError(event.error)}` : '';
   // The message of a start begins with the process itself.
-  const subject = name === 'guard:started' ? '' : `${instanceName()} ${name}: `;
+  const subject = name === 'guard:started' ? '' : `${instance} ${name}: `;
   return logLine(`${LINE_START}${subject}${message}${stop}${why}`);
 }
 

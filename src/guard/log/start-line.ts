@@ -1,5 +1,4 @@
 import type { CronlatchEvents } from '../../core';
-import { instanceName } from '../../core/lease/owner';
 import { timeText } from '../../ledger/operator/state-of-run';
 import { registeredName, type AdmittedJob } from '../jobs/job';
 import { relative } from '../operations/signs';
@@ -9,11 +8,11 @@ const MOST_NAMED = 3;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** @param database its kind and name, without credentials, if it is known */
+/** @param of.database its kind and name, without credentials, if it is known */
 export function startOf(
   jobs: readonly AdmittedJob[],
   now: Date,
-  database: string | undefined,
+  { instance, database }: { readonly instance: string; readonly database: string | undefined },
 ): CronlatchEvents['guard:started'] {
   const timed = jobs.map((job) => ({ job, next: nextTimeOf(job, now) }));
   timed.sort((a, b) => Number(a.next ?? Infinity) - Number(b.next ?? Infinity));
@@ -22,7 +21,7 @@ export function startOf(
   const count = `${jobs.length} ${jobs.length === 1 ? 'job' : 'jobs'}`;
   const place = database === undefined ? '' : ` on ${database}`;
   return {
-    message: `${instanceName()} guards ${count}${place}: ${named.join(', ')}`,
+    message: `${instance} guards ${count}${place}: ${named.join(', ')}`,
     database,
     jobs: timed.map(({ job, next }) => ({ job: registeredName(job), nextScheduledAt: next })),
   };
