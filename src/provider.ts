@@ -43,8 +43,8 @@ export { systemClock, type Clock } from './core';
 
 // What the options and results in `cronlatch` are made of, for code that must name it.
 export type { Asynchronous, SchedulerLockDecorator, Skippable, ThrowingLockDecorator } from './decorator';
-export type { DurationSource, JobLock, JobOptions, LockByArguments, MethodLock, MethodOptions } from './guard';
-export type { NamedByArguments, WrapOptions } from './guard';
+export type { DurationSource, JobLock, JobOptions, LockByArguments, MethodLock } from './guard';
+export type { MethodOptions, NamedByArguments, WrapOptions } from './guard';
 export type { CloseOptions, CloseResult, ForcedRelease, GuardLocks, OverdueResult } from './guard';
 export type { FieldLogger, LogEntry, LogFields, LogLevel, StructuredLogger } from './guard';
 export type { CurrentOptions, LockManagerOptions, LockOptions, RefreshOptions, TryLockOptions } from './core';

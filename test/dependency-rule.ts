@@ -87,6 +87,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'storage/typeorm',
     'integrations/drivers',
     'integrations/sql',
+    'integrations/typeorm',
     'dashboard',
     'typeorm',
     'commander',

@@ -1,7 +1,7 @@
 import { checkDeclaredConfiguration } from '../core/lock-configuration';
 import type { DurationSource, MethodLock } from '../guard/job-guard-options';
 import { labelled } from '../guard/jobs/lock-name-of';
-import { withFixedTimes } from '../guard/jobs/lock-times';
+import { withTimes } from '../guard/jobs/lock-times';
 import { checkJobOptions, checkMethodOptions } from '../guard/jobs/check-options';
 import { functionDecorator } from './function-decorator';
 import { guardMethod } from './guard-method';
@@ -40,7 +40,7 @@ export function SchedulerLock(
   const configuration =
     typeof first === 'object' ? { ...first } : { name: first, lockAtMostFor, lockAtLeastFor };
   const declared = labelled(configuration, '@SchedulerLock');
-  checkDeclaredConfiguration(withFixedTimes(declared));
+  checkDeclaredConfiguration(withTimes(declared));
   checkJobOptions({ ...configuration, name: declared.name });
   checkMethodOptions(declared, declared.name);
   const label = declared.name === '@SchedulerLock' ? declared.name : `@SchedulerLock('${declared.name}')`;

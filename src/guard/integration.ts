@@ -3,7 +3,6 @@ import {
   InvalidLockConfigurationError,
   InvalidLockUseError,
   JobSkippedError,
-  systemClock,
   type Clock,
   type EventHub,
   type LockingTaskExecutor,
@@ -99,8 +98,8 @@ export class GuardIntegration {
         startOf(jobs, new Date(clock.wallMs()), { instance: executor.instance, database }),
       );
     };
-    // Not by the guard's clock, which a test can stop: this waits for other code, not for a time.
-    systemClock.schedule(0, report, { keepAlive: false });
+    // Before any timer, so that no tick is logged first.
+    process.nextTick(report);
   }
 
   /** @param isInstance `false` for the command line: the register does not show its standby */

@@ -72,21 +72,10 @@ export interface JobGuardOptions extends RunLogOptions {
 export type DurationSource<Args extends unknown[] = []> = Duration | ((...args: Args) => Duration);
 
 /** The lock of a job. Unlike other locks, it can have functions for its times. */
-export interface JobLock<Args extends unknown[] = []> extends Omit<
-  LockConfiguration,
-  'lockAtMostFor' | 'lockAtLeastFor'
-> {
-  /**
-   * After a crash, the lock is free again this long after the last acquire or extend. Required, unless the guard has
-   * `defaultLockAtMostFor`.
-   */
-  readonly lockAtMostFor?: DurationSource<Args> | undefined;
-  /**
-   * The next run begins no earlier than this after the start of a run, however short that run was. Default: the guard's
-   * `defaultLockAtLeastFor`, or else 0.
-   */
-  readonly lockAtLeastFor?: DurationSource<Args> | undefined;
-}
+export type JobLock<Args extends unknown[] = []> = {
+  [K in keyof LockConfiguration]:
+    LockConfiguration[K] | (K extends 'lockAtMostFor' | 'lockAtLeastFor' ? DurationSource<Args> : never);
+};
 
 /** Options of a job besides its lock and its period. */
 export interface JobOptions {

@@ -5,7 +5,7 @@ import { JobGuard } from 'cronlatch';
 import type { LockProvider } from 'cronlatch/provider';
 import { instanceName, instanceOf, isHoldOwner, LONGEST_OWNER, newOwner } from '#cronlatch/core/lease/owner';
 import { testDrivers } from '../support/benches/driver';
-import { guardBench } from '../support/benches/guard';
+import { guardBench, nextEvent } from '../support/benches/guard';
 import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
 import { JOB } from '../support/benches/lock';
 import { testRowLocks } from '../support/benches/row-locks';
@@ -48,7 +48,11 @@ testRowLocks('a row lock shows the name', async (locks) => {
 
 async function showsName(lockProvider: LockProvider): Promise<void> {
   const guard = new JobGuard({ lockProvider, instanceName: NAME, logger: false });
-  assert.deepEqual(await guard.run(JOB, () => holderOf(guard)), { executed: true, value: INSTANCE });
+  const skipped = nextEvent(guard, 'lock:skipped');
+  const job = { ...JOB, lockAtLeastFor: '1m' };
+  await guard.run(job, () => {});
+  assert.deepEqual(await guard.run(job, () => {}), { executed: false, reason: 'locked' });
+  assert.equal(instanceOf((await skipped).heldBy ?? ''), INSTANCE);
   await guard.close();
 }
 

@@ -61,9 +61,9 @@ export const refused = [
   // @ts-expect-error -- a function that may return nothing
   () => SchedulerLock('job', (): string | undefined => undefined),
   // @ts-expect-error -- "Property 'config' does not exist on type 'never'": the class must be named
-  () => SchedulerLock({ name: 'job', lockAtMostFor: (jobs) => jobs.config }),
+  () => SchedulerLock({ name: 'job', lockAtMostFor: (jobs) => String(jobs.config) }),
   // @ts-expect-error -- no class, so no instance
-  () => scheduleLocked('* * * * *', { name: 'job', lockAtMostFor: (jobs: object) => String(jobs) }, () => {}),
+  () => scheduleLocked('* * * * *', { name: 'job', lockAtMostFor: (jobs: number) => `${jobs}m` }, () => {}),
   // @ts-expect-error -- only the times of a job can be functions
   (manager: LockManager) => manager.tryLock('job', { lockAtMostFor: () => '1m' }),
   // @ts-expect-error -- "Type 'string' is not assignable to type 'boolean"

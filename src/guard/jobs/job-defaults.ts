@@ -1,10 +1,9 @@
-import { InvalidLockConfigurationError } from '../../core';
+import { InvalidLockConfigurationError, type LockConfiguration } from '../../core';
 import { parseDuration, parsePositiveDuration } from '../../core/duration';
 import { compileLock, withDefaults, type CompiledLock } from '../../core/lock-configuration';
 import { checkNameLength, DEFAULT_NAME_LENGTH } from '../../core/lock-name';
 import { checkTimeZone } from '../../ledger/periods/time-zone';
-import type { JobGuardOptions, JobLock } from '../job-guard-options';
-import { timeFunctionsOf, withReturnedTimes } from './lock-times';
+import type { JobGuardOptions } from '../job-guard-options';
 
 /** The options of a guard that apply to jobs that do not set their own. */
 export type JobDefaults = Readonly<ReturnType<typeof checkJobDefaults>>;
@@ -42,35 +41,23 @@ export function checkJobDefaults(options: JobGuardOptions) {
   };
 }
 
-/**
- * @param job the name of the job, and the instance of the class of a decorated method
- * @throws InvalidLockConfigurationError naming the lock and the value, and the defaults and functions that it comes from
- */
+/** @throws InvalidLockConfigurationError naming the lock and the value, and the defaults that contradict it */
 export function compileLockWithDefaults(
-  lock: JobLock<[jobs: never]>,
+  lock: LockConfiguration,
   defaults: JobDefaults,
-  { job, instance }: { readonly job: string; readonly instance: unknown },
+  job: string,
 ): CompiledLock {
-  const timed = withReturnedTimes(lock, job, instance);
   try {
-    return compileLock(withDefaults(timed, defaults), defaults.nameLength, job);
+    return compileLock(withDefaults(lock, defaults), defaults.nameLength, job);
   } catch (error) {
     if (!(error instanceof InvalidLockConfigurationError)) throw error;
     const inherited = (['lockAtMostFor', 'lockAtLeastFor', 'keepAlive'] as const).filter(
       (option) =>
         lock[option] === undefined && defaults[option] !== undefined && error.message.includes(`${option} (`),
     );
-    const returned = timeFunctionsOf(lock).filter((option) => error.message.includes(option));
-    const named =
-      returned.length === 0
-        ? error
-        : new InvalidLockConfigurationError(
-            `${error.message} A function of job '${job}' returned this ${returned.join(' and ')}.`,
-            { cause: error },
-          );
-    if (inherited.length === 0) throw named;
+    if (inherited.length === 0) throw error;
     throw new InvalidLockConfigurationError(
-      `${named.message} The job does not set ${inherited.join(' and ')}, so the guard's default applies.`,
+      `${error.message} The job does not set ${inherited.join(' and ')}, so the guard's default applies.`,
       { cause: error },
     );
   }

@@ -15,10 +15,8 @@ export class JobRegistry {
   readonly defaults: JobDefaults;
   readonly #store: JobGuardOptions['runStore'];
   #isOnStandby: () => boolean = () => false;
-  /** The keys are configurations that no longer change. */
-  readonly #compiled = new WeakMap<LabelledConfiguration, Job>();
-  /** By instance and configuration, if functions return its times. */
-  readonly #compiledFor = new WeakMap<object, WeakMap<LabelledConfiguration, Job>>();
+  /** By configuration, which no longer changes, and before by instance if functions return its times. */
+  readonly #compiled = new WeakMap<object, WeakMap<LabelledConfiguration, Job>>();
   #oncePer: ReadonlyMap<string, AdmittedOncePerJob> = new Map();
   /** The scheduled jobs, by lock name. */
   #scheduled: ReadonlyMap<string, AdmittedJob> = new Map();
@@ -51,20 +49,13 @@ export class JobRegistry {
    * @param instance of the class of a decorated method, for functions that return its times
    */
   jobOf(configuration: LabelledConfiguration, instance?: unknown): Job {
-    const compiled = this.#compiledOf(configuration, instance);
-    const known = compiled.get(configuration);
-    if (known !== undefined) return known;
-    const job = this.compile(configuration, instance);
-    compiled.set(configuration, job);
-    return job;
-  }
-
-  #compiledOf(configuration: LabelledConfiguration, instance: unknown): WeakMap<LabelledConfiguration, Job> {
     // A method that is called without its instance can have any value instead.
-    if (Object(instance) !== instance || timeFunctionsOf(configuration).length === 0) return this.#compiled;
-    const compiled = this.#compiledFor.get(instance as object) ?? new WeakMap<LabelledConfiguration, Job>();
-    this.#compiledFor.set(instance as object, compiled);
-    return compiled;
+    const isOwn = Object(instance) === instance && timeFunctionsOf(configuration).length > 0;
+    const owner = isOwn ? (instance as object) : configuration;
+    const compiled = this.#compiled.get(owner) ?? new WeakMap<LabelledConfiguration, Job>();
+    const job = compiled.get(configuration) ?? this.compile(configuration, instance);
+    this.#compiled.set(owner, compiled.set(configuration, job));
+    return job;
   }
 
   /**

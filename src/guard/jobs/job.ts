@@ -6,6 +6,7 @@ import { everyDay } from '../../ledger/periods/calendar';
 import { parseJobPolicy, type JobPolicy } from '../../ledger/policy/job-policy';
 import type { OpenInvocation } from '../invocation';
 import { compileLockWithDefaults, type JobDefaults } from './job-defaults';
+import { withReturnedTimes } from './lock-times';
 import type { LabelledConfiguration } from '../job-guard-options';
 import { checkJobOptions, parseEnabled } from './check-options';
 
@@ -81,7 +82,7 @@ export function compileJob(
 ): Job {
   const { oncePer, enabled, history = false, nameOf, ...declared } = configuration;
   const job = oncePer?.name ?? declared.name;
-  const lock = compileLockWithDefaults(declared, defaults, { job, instance });
+  const lock = compileLockWithDefaults(withReturnedTimes(declared, job, instance), defaults, job);
   checkJobOptions({ ...declared, oncePer });
   const isEnabled = parseEnabled(enabled, job);
   checkHistory(configuration);

@@ -1,21 +1,16 @@
-import { InvalidLockConfigurationError, type Duration, type LockConfiguration } from '../../core';
-import { callOption, describeValue } from '../../core/options';
+import type { Duration, LockConfiguration } from '../../core';
+import { parseDuration } from '../../core/duration';
+import { callOption } from '../../core/options';
 import type { JobLock } from '../job-guard-options';
 
 type TimedLock = JobLock<[jobs: never]>;
 type TimeOption = 'lockAtMostFor' | 'lockAtLeastFor';
-type TimeFunction = (jobs: never) => Duration;
 
 /** The options that are functions. */
 export function timeFunctionsOf(lock: TimedLock): readonly TimeOption[] {
   return (['lockAtMostFor', 'lockAtLeastFor'] as const).filter(
     (option) => typeof lock[option] === 'function',
   );
-}
-
-/** The lock without the times that functions return, which a guard calls later. */
-export function withFixedTimes(lock: TimedLock): LockConfiguration {
-  return withTimes(lock, () => undefined);
 }
 
 /**
@@ -27,17 +22,17 @@ export function withFixedTimes(lock: TimedLock): LockConfiguration {
 export function withReturnedTimes(lock: TimedLock, job: string, instance: unknown): LockConfiguration {
   return withTimes(lock, (time, option) => {
     const what = `${option} of job '${job}'`;
-    const remedy = `The function must return a duration, such as '10m'.`;
-    const returned: unknown = callOption(() => time(instance as never), `${what} threw an error. ${remedy}`);
-    // Other checks also apply to the times of other locks.
-    if (typeof returned === 'string' || typeof returned === 'number') return returned;
-    throw new InvalidLockConfigurationError(`${what} returned ${describeValue(returned)}. ${remedy}`);
+    const failed = `${what} threw an error. The function must return a duration, such as '10m'.`;
+    const returned = callOption(() => time(instance as never), failed);
+    parseDuration(returned, `${what}, returned by its function,`);
+    return returned;
   });
 }
 
-function withTimes(
+/** @param call returns the time of a function. Default: it is left out. */
+export function withTimes(
   lock: TimedLock,
-  call: (time: TimeFunction, option: TimeOption) => Duration | undefined,
+  call: (time: (jobs: never) => Duration, option: TimeOption) => Duration | undefined = () => undefined,
 ): LockConfiguration {
   const timeOf = (option: TimeOption): Duration | undefined => {
     const time = lock[option];

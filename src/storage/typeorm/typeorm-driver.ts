@@ -27,11 +27,12 @@ export const typeormDriver: Driver<TypeOrmSource, EntityManager, EntityManager> 
   isClientError: (error) => error instanceof TypeORMError,
 
   read(source) {
-    if (isDataSourceOptions(source)) return databaseOfOptions(source);
-    const dataSource = source as DataSource;
+    const isOptions = isDataSourceOptions(source);
+    const dataSource = isOptions ? dataSourceWith(source) : source;
     const database = databaseOf(dataSource);
     const lend = (limits: Limits) => lendTransaction(dataSource, database, limits);
-    return { ...database, subpath: typeormDriver.subpath, lend };
+    const { sharedConnections } = isOptions ? { sharedConnections: refuseSharing } : database;
+    return { ...database, sharedConnections, subpath: typeormDriver.subpath, lend };
   },
 
   transactionOn(manager) {
@@ -57,22 +58,10 @@ export function dataSourceWith(options: DataSourceOptions): DataSource {
   return new DataSource(options);
 }
 
-function databaseOfOptions(options: DataSourceOptions): SqlDatabase<Promise<never>> {
-  return {
-    ...databaseOf(dataSourceWith(options)),
-    subpath: typeormDriver.subpath,
-    sharedConnections() {
-      throw new InvalidLockConfigurationError(
-        `connections: 'shared' and a database in memory need a connected DataSource, but createJobGuard() got only options. Pass it the DataSource.`,
-      );
-    },
-    lend: () =>
-      Promise.reject(
-        new InvalidLockUseError(
-          'inRunTransaction() needs a connected DataSource, but createJobGuard() got only options. Pass it the DataSource.',
-        ),
-      ),
-  };
+function refuseSharing(): never {
+  throw new InvalidLockConfigurationError(
+    `connections: 'shared' and a database in memory need a connected DataSource. Pass the DataSource, not its options.`,
+  );
 }
 
 /** The transaction that is open on the connection of a query runner. */
@@ -99,7 +88,7 @@ async function lendTransaction(
 ): Promise<RunTransaction<EntityManager>> {
   if (!dataSource.isInitialized) {
     throw new InvalidLockUseError(
-      'inRunTransaction() needs a connected DataSource. First call await dataSource.initialize() on the one that you passed to createJobGuard().',
+      'inRunTransaction() needs a connected DataSource. Pass createJobGuard() the DataSource, not its options, and first call await dataSource.initialize().',
     );
   }
   const runner = dataSource.createQueryRunner('master');

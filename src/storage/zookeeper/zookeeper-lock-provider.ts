@@ -21,7 +21,7 @@ import type { LeaseAccessor } from '../../core/lease/storage-accessor';
 import { checkLockConfiguration, type LockTerms } from '../../core/lock-configuration';
 import { checkNameLength, DEFAULT_NAME_LENGTH, PROBED_NAME } from '../../core/lock-name';
 import { HeldNode } from './held-node';
-import { dataOf, LockNodes, type Entry, type OwnNode } from './lock-nodes';
+import { dataOf, LockNodes, type NodeTimes, type OwnNode } from './lock-nodes';
 import { LockWaiters } from './lock-waiters';
 import { checkPath } from './node-names';
 import { NodeRecords, tokenOf } from './node-records';
@@ -197,8 +197,7 @@ export class ZooKeeperLockProvider implements LockProvider {
       await within(() => this.#nodes.queueOf(lock)); // A server that does not answer is an error.
       return undefined;
     }
-    const enter = (): Entry => this.#nodes.enter(lock, times, instance);
-    const own = taken ?? (await this.#enter(enter, within));
+    const own = taken ?? (await this.#enter(lock, times, within, instance));
     try {
       if (!own.isFirst) {
         await within(() => this.#nodes.discard(own));
@@ -220,8 +219,8 @@ export class ZooKeeperLockProvider implements LockProvider {
     });
   }
 
-  async #enter(enter: () => Entry, within: Within): Promise<OwnNode> {
-    const entry = await within(() => Promise.resolve(enter()));
+  async #enter(lock: string, times: NodeTimes, within: Within, instance?: string): Promise<OwnNode> {
+    const entry = await within(() => Promise.resolve(this.#nodes.enter(lock, times, instance)));
     try {
       return await within(() => entry.entered);
     } catch (error) {

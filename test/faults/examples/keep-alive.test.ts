@@ -14,6 +14,7 @@ void describe('an example of a lock that is renewed', { concurrency: 4 }, () => 
       await first.until(() => first.lines.length === 6, 'five parts');
       assert.ok(second.lines.length <= 1, 'nothing runs beside a run that is longer than lockAtMostFor');
       await first.prints();
+      await second.until(() => second.lines.length > 0, 'its start');
 
       // At the next tick, either of them can run.
       await untilAny([first, second], (lines) => lines.length > 8, 'the next run');

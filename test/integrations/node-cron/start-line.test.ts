@@ -7,18 +7,19 @@ import {
   SchedulerLock,
   structured,
   type CronlatchEvents,
-  type GuardConfiguration,
+  type JobConfiguration,
   type JobGuardOptions,
 } from 'cronlatch';
 import { InMemoryLockProvider } from 'cronlatch/memory';
 import { Scheduled, scheduleJobs, scheduleLocked } from 'cronlatch/node-cron';
+import { turn } from '../../support/benches/lock';
 
 const SELF = `${hostname()}/${process.pid}`;
 let guard: JobGuard | undefined;
 
 beforeEach(() => {
   const now = Date.parse('2026-11-20T00:00:00.500Z');
-  mock.timers.enable({ apis: ['Date', 'setTimeout', 'setInterval', 'setImmediate'], now });
+  mock.timers.enable({ apis: ['Date', 'setTimeout', 'setInterval'], now });
 });
 
 afterEach(async () => {
@@ -34,7 +35,7 @@ function guardWith(options: Partial<JobGuardOptions> = {}): { guard: JobGuard; l
   return { guard, lines };
 }
 
-const lock = (name: string, more: Partial<GuardConfiguration> = {}): GuardConfiguration => ({
+const lock = (name: string, more: Partial<JobConfiguration> = {}): JobConfiguration => ({
   name,
   lockAtMostFor: '1m',
   lockAtLeastFor: '1s',
@@ -51,39 +52,39 @@ class Jobs {
   async closeMonth(): Promise<void> {}
 }
 
-void test('one line has the process, the number of jobs and the next ones, the earliest first', () => {
+void test('one line has the process, the number of jobs and the next ones, the earliest first', async () => {
   const { guard, lines } = guardWith();
   scheduleJobs(new Jobs(), { guard });
   scheduleLocked('*/5 * * * * *', lock('send-reminders'), () => {}, { guard });
   assert.deepEqual(lines, [], 'not before all jobs of this turn are known');
-  mock.timers.tick(1);
+  await turn();
   assert.deepEqual(lines, [
     `cronlatch ${SELF} guards 3 jobs: send-reminders in 4 s, close-day at 03:00 Europe/Paris, close-month on 2026-12-01 at 03:00 Asia/Tokyo.`,
   ]);
   scheduleLocked('*/5 * * * * *', lock('too-late'), () => {}, { guard });
-  mock.timers.tick(1);
+  await turn();
   assert.equal(lines.length, 1, 'once per guard');
 });
 
-void test('three jobs are named, and those that are disabled or have no known time come last', () => {
+void test('three jobs are named, and those that are disabled or have no known time come last', async () => {
   const { guard, lines } = guardWith();
   guard.wrap(lock('import'), () => {});
   scheduleLocked('0 0 * * *', lock('off', { enabled: false }), () => {}, { guard, timeZone: 'UTC' });
   scheduleLocked('*/10 * * * *', lock('first'), () => {}, { guard });
-  mock.timers.tick(1);
+  await turn();
   assert.deepEqual(lines, [`cronlatch ${SELF} guards 3 jobs: first in 9 min, import, off (disabled).`]);
 });
 
-void test('more than three jobs are counted', () => {
+void test('more than three jobs are counted', async () => {
   const { guard, lines } = guardWith();
   for (const minute of [1, 2, 3, 4, 5])
     scheduleLocked(`${minute} * * * *`, lock(`job-${minute}`), () => {}, { guard });
-  mock.timers.tick(1);
+  await turn();
   const named = 'job-1 in 59 s, job-2 in 1 min, job-3 in 2 min';
   assert.deepEqual(lines, [`cronlatch ${SELF} guards 5 jobs: ${named}, and 2 more.`]);
 });
 
-void test('a structured logger gets the jobs as a field, and logger: false nothing', () => {
+void test('a structured logger gets the jobs as a field, and logger: false nothing', async () => {
   const entries: unknown[] = [];
   const info = (fields: object, message: string): void => void entries.push({ ...fields, message });
   const logger = structured({ error: assert.fail, warn: assert.fail, info, debug: assert.fail });
@@ -91,7 +92,7 @@ void test('a structured logger gets the jobs as a field, and logger: false nothi
   const started: CronlatchEvents['guard:started'][] = [];
   guard.on('guard:started', (event) => void started.push(event));
   scheduleLocked('0 * * * *', lock('hourly'), () => {}, { guard });
-  mock.timers.tick(1);
+  await turn();
   const jobs = [{ job: 'hourly', nextScheduledAt: new Date('2026-11-20T01:00:00Z') }];
   const message = `${SELF} guards 1 job: hourly in 59 min`;
   assert.deepEqual(entries, [{ event: 'guard:started', jobs, message }]);
@@ -100,7 +101,7 @@ void test('a structured logger gets the jobs as a field, and logger: false nothi
   const written = mock.method(console, 'info', () => {});
   const silent = guardWith({ logger: false });
   scheduleLocked('0 * * * *', lock('hourly'), () => {}, { guard: silent.guard });
-  mock.timers.tick(1);
+  await turn();
   assert.equal(written.mock.callCount(), 0);
   written.mock.restore();
 });
@@ -110,7 +111,7 @@ void test('a guard without jobs, and one that closes at once, announce nothing',
   await guard.run(lock('once'), () => {});
   scheduleLocked('0 * * * *', lock('hourly'), () => {}, { guard });
   const closed = guard.close();
-  mock.timers.tick(1);
+  await turn();
   await closed;
   assert.deepEqual(
     lines.filter((line) => !line.includes('run:completed')),
