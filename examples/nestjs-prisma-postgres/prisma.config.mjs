@@ -4,7 +4,7 @@ export default defineConfig({
   schema: 'prisma/schema.prisma',
   migrations: { path: 'prisma/migrations' },
   datasource: { url: env('DATABASE_URL') },
-  // `cronlatch init` creates these tables. Without this list, `prisma migrate dev` would drop them.
+  // `cronlatch init` creates these tables. `prisma migrate dev` must not take them for a change of your schema.
   experimental: { externalTables: true },
   tables: {
     external: [

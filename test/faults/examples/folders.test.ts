@@ -11,17 +11,29 @@ const OPTIONS = { NO_COLOR: '1', PORT: '0' };
 void describe('the folders to copy', { concurrency: 2 }, () => {
   const ONE_CONTINUES = 'each tick runs in one instance, and one continues when the other is killed';
 
-  for (const [name, database] of [
-    ['express-pg', 'postgres'],
-    ['nestjs-typeorm-mysql', 'mysql'],
-  ] as const)
-    testWith(database, `${name}: ${ONE_CONTINUES}`, async ({ environment }) => {
-      await using folder = await copyOf(name);
-      const withoutAddress = await folder.start({ DATABASE_URL: undefined });
-      await withoutAddress.prints(['…No database was given. Set DATABASE_URL…']);
+  testWith(
+    'postgres',
+    `express-pg: ${ONE_CONTINUES}, and the dashboard needs the password`,
+    async (database) => {
+      await using folder = await copyOf('express-pg');
+      await assertNeedsAddress(folder);
+      const environment = { ...database.environment, ...OPTIONS, DASHBOARD_PASSWORD: 'secret' };
+      const survivor = await assertOneContinues(folder, () => folder.start(environment));
 
-      await assertOneContinues(folder, () => folder.start({ ...environment, ...OPTIONS }));
-    });
+      const statusWith = async (login: Record<string, string>): Promise<number> =>
+        (await fetch(`${addressOf(survivor)}/jobs`, { headers: login })).status;
+      const basic = (login: string) => ({ authorization: `Basic ${Buffer.from(login).toString('base64')}` });
+      assert.equal(await statusWith({}), 401);
+      assert.equal(await statusWith(basic('admin:wrong')), 401);
+      assert.equal(await statusWith(basic('admin:secret')), 200);
+    },
+  );
+
+  testWith('mysql', `nestjs-typeorm-mysql: ${ONE_CONTINUES}`, async ({ environment }) => {
+    await using folder = await copyOf('nestjs-typeorm-mysql');
+    await assertNeedsAddress(folder);
+    await assertOneContinues(folder, () => folder.start({ ...environment, ...OPTIONS }));
+  });
 
   // A migration needs the schema engine, a binary that Prisma downloads at its first use. So it is done by hand here.
   testOn('postgres', `nestjs-prisma-postgres: ${ONE_CONTINUES}`, async () => {
@@ -54,14 +66,22 @@ void describe('the folders to copy', { concurrency: 2 }, () => {
       await second.prints(folder.promised);
 
       assert.equal(ticksOf(first).length, 1);
-      const [, address = ''] = /listening on (\S+)/.exec(second.lines.join('\n')) ?? [];
-      const closings = (await (await fetch(address)).json()) as unknown[];
+      const closings = (await (await fetch(addressOf(second))).json()) as unknown[];
       assert.equal(closings.length, 1);
     },
   );
 });
 
-async function assertOneContinues(folder: FolderCopy, start: () => Promise<RunningFolder>): Promise<void> {
+async function assertNeedsAddress(folder: FolderCopy): Promise<void> {
+  const instance = await folder.start({ DATABASE_URL: undefined });
+  await instance.prints(['…No database was given. Set DATABASE_URL…']);
+}
+
+/** @returns the instance that continues */
+async function assertOneContinues(
+  folder: FolderCopy,
+  start: () => Promise<RunningFolder>,
+): Promise<RunningFolder> {
   const first = await start();
   await first.prints(folder.promised);
   const second = await start();
@@ -72,6 +92,12 @@ async function assertOneContinues(folder: FolderCopy, start: () => Promise<Runni
 
   const ticks = ticksOf(first, second);
   assert.equal(new Set(ticks).size, ticks.length, 'no tick runs twice');
+  return second;
+}
+
+function addressOf({ lines }: RunningFolder): string {
+  const [, address = ''] = /listening on (\S+)/.exec(lines.join('\n')) ?? [];
+  return address;
 }
 
 /** Resolves when they have completed so many runs together. */
