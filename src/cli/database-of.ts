@@ -1,3 +1,4 @@
+/* eslint-disable @typescript-eslint/no-require-imports -- TypeORM is loaded only if a file needs it */
 import { driverOf, PROTOCOLS } from '../integrations/drivers/driver-of';
 import type { SqlDatabase } from '../storage/sql/database/sql-database';
 import { databaseOf, isDataSourceOptions } from '../storage/typeorm/database';
