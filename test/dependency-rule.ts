@@ -84,6 +84,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'ledger',
     'guard',
     'storage/sql',
+    'storage/better-sqlite3',
     'storage/typeorm',
     'integrations/drivers',
     'integrations/sql',

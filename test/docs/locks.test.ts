@@ -46,7 +46,7 @@ testOnEvery('an operator frees the locks of a host', async (database, t) => {
   const log = t.mock.method(console, 'log', () => {});
   await using dataSource = closing(await migratedDataSource(database));
   await using guard = closing(await createJobGuard(dataSource, { logger: false }));
-  for (const [name, lockedBy] of Object.entries({ a: 'web-1/7/x', b: 'web-2/7/x' }))
+  for (const [name, lockedBy] of Object.entries({ a: 'node-7:web-1/7/x', b: 'web-2/7/x' }))
     await insertLockRow(dataSource, { name, lockedBy, endsInMs: 60_000 });
   assert.deepEqual(await freeLocksOf(guard, 'web-1'), ['a']);
   assert.equal(log.mock.callCount(), 1);

@@ -2,7 +2,8 @@ import type { JobGuard } from 'cronlatch';
 
 export async function freeLocksOf(guard: JobGuard, host: string): Promise<string[]> {
   const locks = await guard.locks.list({ limit: 100 }); // By name. Pass the last name as `after` for the next ones.
-  const held = locks.filter(({ isHeld, lockedBy }) => isHeld && lockedBy.startsWith(`${host}/`));
+  const hostOf = (owner: string) => owner.split('/')[0]?.split(':').at(-1); // An owner is [name:]host/process/id.
+  const held = locks.filter(({ isHeld, lockedBy }) => isHeld && hostOf(lockedBy) === host);
   for (const { name, lockUntil } of held) {
     console.log(`${name} is held until ${lockUntil.toISOString()}`);
     await guard.locks.release(name, { actor: 'anne', reason: `${host} lost its power` });
