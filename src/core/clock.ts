@@ -163,3 +163,7 @@ export function withinLimitOr<T>(
 ): Promise<T> {
   return settleWithin<T, never>(clock, promise, limitMs, (_resolve, reject) => reject(error()));
 }
+
+export function hostTimeZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+}

@@ -1,4 +1,5 @@
 import type { CronlatchEvents } from '../../core';
+import { hostTimeZone } from '../../core/clock';
 import { timeText } from '../../ledger/operator/state-of-run';
 import { registeredName, type AdmittedJob } from '../jobs/job';
 import { relative } from '../operations/signs';
@@ -48,11 +49,7 @@ function describe(job: AdmittedJob, next: Date | undefined, now: Date): string {
 /** A near time counts from now. Another one is in the time zone of the schedule, or else in that of the host. */
 function describeTime(next: Date, now: Date, timeZone = hostTimeZone()): string {
   const aheadMs = next.getTime() - now.getTime();
-  if (aheadMs < HOUR_MS) return `${relative(next, now)}`;
+  if (aheadMs < HOUR_MS) return `${relative(new Date(now.getTime() + Math.max(1000, aheadMs)), now)}`;
   const [date, time = ''] = timeText(next, timeZone).split(' ');
   return `${aheadMs < DAY_MS ? '' : `on ${date} `}at ${time.slice(0, 5)} ${timeZone}`;
-}
-
-function hostTimeZone(): string {
-  return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

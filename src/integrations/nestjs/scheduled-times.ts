@@ -1,4 +1,5 @@
 import type { SchedulerRegistry } from '@nestjs/schedule';
+import { hostTimeZone } from '../../core/clock';
 import type { JobGuard } from '../../guard';
 import { integrationOf } from '../../guard/integration';
 import { invoke, extendInvocation, type GuardedCallee, type Invocation } from '../../guard/invocation';
@@ -56,8 +57,11 @@ export function nextTimeOf(
   after: Date,
 ): Date | undefined {
   const jobs: TickingJob[] = [...(registry?.getCronJobs().values() ?? [])];
+  // Without a time zone, `cron` sets that of the host, unless there is an offset.
+  const zones: readonly unknown[] = timeZone === undefined ? [undefined, hostTimeZone()] : [timeZone];
   const job = jobs.find(
-    (each) => each.name === name && each.cronTime.source === cronTime && each.cronTime.timeZone === timeZone,
+    (each) =>
+      each.name === name && each.cronTime.source === cronTime && zones.includes(each.cronTime.timeZone),
   );
   return job && new Date(job.cronTime.getNextDateFrom(after, job.nextDate().zoneName ?? 'UTC').toMillis());
 }

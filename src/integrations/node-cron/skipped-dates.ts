@@ -1,5 +1,6 @@
 import { createTask, parse } from 'node-cron';
 import { InvalidLockConfigurationError } from '../../core';
+import { hostTimeZone } from '../../core/clock';
 import { DAY_MS } from '../../core/duration';
 import type { GuardIntegration } from '../../guard/integration';
 import { dateOf } from '../../ledger/periods/business-date';
@@ -50,7 +51,7 @@ function skippedDates(schedule: CronSchedule, now: Date): string[] {
 }
 
 function zoneOf({ timeZone }: CronSchedule): string {
-  return timeZone ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return timeZone ?? hostTimeZone();
 }
 
 /** An expression has the same times on all of its dates: each of its hours with each of its minutes and seconds. */

@@ -16,6 +16,14 @@ class Jobs {
   @SchedulerLock('off', '1m')
   async off(): Promise<void> {}
 
+  @Cron('*/10 * * * *')
+  @SchedulerLock('host zone', '1m')
+  async inZoneOfHost(): Promise<void> {}
+
+  @Cron('*/20 * * * *', { utcOffset: 60 })
+  @SchedulerLock('offset', '1m')
+  async atOffset(): Promise<void> {}
+
   @Interval(60_000)
   @SchedulerLock({ name: 'interval', lockAtMostFor: '1m', lockAtLeastFor: '50s', history: true })
   async interval(): Promise<void> {}
@@ -41,12 +49,14 @@ void test('the jobs of an application are registered, with the next times of @Cr
     const paris = ['0 3 * * * Europe/Paris'];
     assert.deepEqual(await shown(), [
       ['close-day', 'day', paris, next],
+      ['host zone', 'lock', ['*/10 * * * * undefined'], new Date('2026-11-20T12:10:00Z')],
       ['interval', 'lock', [], undefined],
       ['off', 'lock', paris, undefined],
+      ['offset', 'lock', ['*/20 * * * * undefined'], new Date('2026-11-20T12:20:00Z')],
     ]);
     app.get(SchedulerRegistry).getCronJob('off').start();
     await guard.runOverdue();
-    assert.deepEqual((await shown())[2], ['off', 'lock', paris, next]);
+    assert.deepEqual((await shown())[3], ['off', 'lock', paris, next]);
   } finally {
     await app.close();
   }
