@@ -23,7 +23,7 @@ void test('the package holds the library, its examples and the documents for rea
       !/^docs\/(images|reports)\/[^/]+\.(svg|png)$/.test(path) &&
       !/^docs\/monitoring\/[^/]+\.(json|yml)$/.test(path),
   );
-  const pages = ['CHANGELOG.md', 'LICENSE', 'README.md'];
+  const pages = ['CHANGELOG.md', 'LICENSE', 'README.md', 'ormconfig.ts'];
   const licences = 'dist/dashboard/LICENSES.txt';
   assert.deepEqual(others.sort(), [...pages, licences, 'package.json'].sort());
   assert.deepEqual(
