@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { describeValue } from '../core/options';
 import type { Access, AccessFunction } from './options';
 import { getCookie, setCookie, type Context } from './vendor';
 
@@ -11,7 +10,8 @@ const LATE = Symbol('late');
 /**
  * What the application answers. An error, no answer within 5 s, or anything else counts as `'none'`.
  *
- * @param warn gets at most one of these faults a minute, because anyone can send requests
+ * @param warn gets at most one of these faults a minute, because anyone can send requests. Never what was returned: it can
+ * be a user with secrets
  */
 export function accessAsker(
   access: AccessFunction,
@@ -36,10 +36,10 @@ export function accessAsker(
       const { level, actor } = (given ?? {}) as Partial<Access>;
       if (level === 'none') return NONE;
       if (level === 'read') return { level, actor: isActor(actor) ? actor : undefined };
-      if (level !== 'operate') return none(`returned ${describeValue(given)} without a known level`);
+      if (level !== 'operate') return none(`returned no level of 'none', 'read' and 'operate'`);
       return isActor(actor)
         ? { level, actor }
-        : none(`returned 'operate' with actor ${describeValue(actor)}`);
+        : none(`returned 'operate' without an actor of 1 to 200 characters`);
     } catch (error) {
       return none('failed', error);
     } finally {
