@@ -7,6 +7,11 @@ export const LONGEST_NAME_LENGTH = 255;
 /** The lock that a probe reads. It does not matter whether it exists. */
 export const PROBED_NAME = 'cronlatch-probe';
 
+/** The row of a lock table that names the place of its locks. No lock can have this name. */
+export const PLACE_NAME = 'cronlatch-place';
+/** Fits the names of both rows. */
+const SHORTEST_NAME_LENGTH = 16;
+
 /**
  * Refuses names that a store could truncate, fold or confuse. Every store compares names byte for byte.
  *
@@ -18,7 +23,12 @@ export function checkLockName(
 ): asserts name is string {
   const wider = `for up to ${LONGEST_NAME_LENGTH}, widen the column and set nameLength, here and in the options of createJobGuard`;
   const remedy = nameLength < LONGEST_NAME_LENGTH ? wider : undefined;
-  checkStoredName(name, { as: 'the name of a lock', longest: nameLength, remedy });
+  const as = 'the name of a lock';
+  checkStoredName(name, { as, longest: nameLength, remedy });
+  if (name !== PLACE_NAME) return;
+  throw new InvalidLockConfigurationError(
+    `'${PLACE_NAME}' cannot be ${as}: in a lock table, the row of that name is cronlatch's own. Choose another name.`,
+  );
 }
 
 /**
@@ -72,6 +82,7 @@ export function checkStoredName(
 }
 
 export function checkNameLength(nameLength: number): number {
-  if (Number.isInteger(nameLength) && nameLength >= 1 && nameLength <= LONGEST_NAME_LENGTH) return nameLength;
-  refuseOption('nameLength', nameLength, `it must be a whole number from 1 to ${LONGEST_NAME_LENGTH}`);
+  const [shortest, longest] = [SHORTEST_NAME_LENGTH, LONGEST_NAME_LENGTH];
+  if (Number.isInteger(nameLength) && nameLength >= shortest && nameLength <= longest) return nameLength;
+  refuseOption('nameLength', nameLength, `it must be a whole number from ${shortest} to ${longest}`);
 }

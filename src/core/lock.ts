@@ -45,6 +45,8 @@ export interface LockProvider {
    * two places. It may be `undefined` until the first lock is granted.
    */
   readonly id?: string | undefined;
+  /** Reads `id` again, for a store that keeps it. If the store fails, `id` stays as it is. Optional. */
+  refreshId?(): Promise<void>;
   /**
    * Tries once, and never waits for another holder.
    *

@@ -64,6 +64,7 @@ export class JobGuard {
     const statementTimeoutMs = parsePositiveDuration(statementTimeout, 'statementTimeout');
     const store = runStore && {
       store: runStore,
+      lockProvider,
       clock,
       events,
       random: Math.random,
@@ -72,7 +73,7 @@ export class JobGuard {
     };
     const logs = store && new RunLogs(store, options);
     const context = store && { ...store, logs };
-    const oncePerRunner = context && new OncePerJobRunner(context, executor, lockProvider, registry);
+    const oncePerRunner = context && new OncePerJobRunner(context, executor, registry);
     const registered = context && registeredJobsOf(context, options, pollIntervalMs);
     this.locks = new GuardLocks(lockProvider, events, clock);
     if (options.notify !== undefined && context === undefined) throw needsLedger('notify needs');
@@ -101,7 +102,7 @@ export class JobGuard {
     if (logger !== false) logEvents(events, logger, instance);
     if (options.retention === undefined) return;
     const ledger = this.#integration.requireOncePerRunner('retention needs').context;
-    const retention = new Retention(ledger, options.retention, { jobs: registry, lockProvider, warn });
+    const retention = new Retention(ledger, options.retention, { jobs: registry, warn });
     this.#closing.add({ stop: () => retention.stop() });
   }
 
@@ -176,7 +177,13 @@ export class JobGuard {
    */
   get ledger(): RunLedger {
     const { context } = this.#integration.requireOncePerRunner('guard.ledger needs');
-    return new RunLedger({ context, policyOf: (job) => this.#jobs.get(job)?.policy, jobs: this.#jobs });
+    const jobs = this.#jobs;
+    return new RunLedger({
+      context,
+      policyOf: (job) => jobs.get(job)?.policy,
+      lockOf: (job) => jobs.get(job)?.lock.name,
+      jobs,
+    });
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { LockedTask, LockingTaskExecutor, LockProvider, TaskResult, TickDetails } from '../core';
+import type { LockedTask, LockingTaskExecutor, TaskResult, TickDetails } from '../core';
 import { callOption } from '../core/options';
 import type { RunKey } from '../ledger';
 import { checkScopeName, type JobPolicy } from '../ledger/policy/job-policy';
@@ -20,10 +20,9 @@ export class OncePerJobRunner {
   constructor(
     readonly context: LedgerContext,
     readonly lockExecutor: LockingTaskExecutor,
-    lockProvider: LockProvider,
     readonly registry: JobRegistry,
   ) {
-    this.#executor = new OncePerExecutor(context, lockExecutor, lockProvider);
+    this.#executor = new OncePerExecutor(context, lockExecutor);
   }
 
   run<T>(job: OncePerJob, call: JobCall<T>, details: TickDetails): Promise<TaskResult<T>> {

@@ -107,8 +107,6 @@ export type OverdueScope = Pick<RunKey, 'job' | 'scope'>;
  * millisecond.
  */
 export interface RunStore {
-  /** Identifies the place of the runs, equal on all instances that share them. */
-  readonly id: string;
   /** One plain read. */
   peek(request: PeekRequest, options: StatementOptions): Promise<Peek>;
   /**

@@ -4,6 +4,7 @@ import {
   SchemaMismatchError,
   type Clock,
   type EventHub,
+  type LockProvider,
   type StatementOptions,
   type StorageOutcome,
 } from '../core';
@@ -18,6 +19,7 @@ const MOST_TRIES = 4;
 /** The context of all code that works on runs. */
 export interface LedgerContext {
   readonly store: RunStore;
+  readonly lockProvider: LockProvider;
   readonly clock: Clock;
   readonly events: EventHub;
   /** Between 0 and 1. */

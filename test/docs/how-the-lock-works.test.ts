@@ -70,7 +70,9 @@ async function freesOneHolder({ dataSource, provider }: Place, { text: free }: S
   const lock = await provider.lock(JOB);
   await dataSource.query(free);
   assert.equal(await provider.lock(JOB), undefined, 'another owner is named: nothing is freed');
-  const [row] = await dataSource.query<{ locked_by: string }[]>(`SELECT locked_by FROM shedlock`);
+  const [row] = await dataSource.query<{ locked_by: string }[]>(
+    `SELECT locked_by FROM shedlock WHERE name <> 'cronlatch-place'`,
+  );
   await lock?.extend('1m'); // It changes the number behind the owner.
   await dataSource.query(free.replace('web-2/803/c1…', row?.locked_by ?? ''));
   assert.ok(await provider.lock(JOB), 'free at once');

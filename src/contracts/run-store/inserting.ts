@@ -93,18 +93,8 @@ export const inserting = cases((test) => [
     }
   }),
 
-  test('both instances have the same place id (L1)', async (c) => {
-    const { id } = c.store.raw;
-    assert.equal(typeof id, 'string');
-    assert.notEqual(id, '');
-    assert.equal(id, c.other.raw.id);
-    await c.store.inserted(PENDING);
-    await c.other.has({ state: 'pending' });
-  }),
-
   test('a run of the same key in another place is another run (L1)', async (c) => {
     const elsewhere = await c.anotherPlace();
-    assert.notEqual(c.store.raw.id, elsewhere.store.raw.id);
     await c.store.inserted(PENDING);
     await elsewhere.store.inserted(SKIPPED);
     await c.store.has({ state: 'pending' });

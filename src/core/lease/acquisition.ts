@@ -106,6 +106,7 @@ export class Acquisition {
       if (await this.#isFreed(record)) return await this.#updateOrInsert();
       if (record !== undefined || answer === 'held') return undefined;
     }
+    if (seenLocks.has(name)) accessor.onMissing?.();
     const grant = await this.#write((options) => accessor.insertRecord(this.#request, options));
     if (grant === undefined) await this.#checkRefusedInsert();
     seenLocks.add(name);

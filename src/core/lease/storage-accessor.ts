@@ -130,6 +130,8 @@ export interface StorageAccessor {
    * @returns how many it has deleted
    */
   deleteExpired?(olderThanMs: number, options: StatementOptions): Promise<number>;
+  /** Called when a record that this process has seen is gone, so that others can be gone, too. Optional. */
+  onMissing?(): void;
   /** Closes what the accessor itself has opened. */
   close?(): Promise<void>;
 }

@@ -28,7 +28,12 @@ export class KnownJobs {
     private readonly registry: JobRegistry,
   ) {
     this.#registered = new Map(register?.jobs.map((each) => [each.job, each]));
-    this.ledger = new RunLedger({ context, policyOf: (job) => this.#policyOf(job), jobs: registry });
+    this.ledger = new RunLedger({
+      context,
+      policyOf: (job) => this.#policyOf(job),
+      lockOf: (job) => registry.get(job)?.lock.name ?? this.get(job)?.declared.lock,
+      jobs: registry,
+    });
   }
 
   /**

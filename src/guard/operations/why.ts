@@ -2,7 +2,14 @@ import { InvalidLockConfigurationError, SchemaMismatchError, type LockState } fr
 import { instanceOf, isKept, leaseOf, readHold } from '../../core/lease/owner';
 import type { RegisteredJob, Run } from '../../ledger';
 import { zoneOf } from '../../ledger/known-register';
-import { operatorCommand, stateOfRun, timeText, type When } from '../../ledger/operator/state-of-run';
+import { readLockId } from '../../ledger/tick/claim-run';
+import {
+  operatorCommand,
+  stateOfRun,
+  timeText,
+  type RunWords,
+  type When,
+} from '../../ledger/operator/state-of-run';
 import type { JobGuard } from '../job-guard';
 import { describeDuration } from '../log/logger';
 import { endOfHold, type JobRemark } from '../overview';
@@ -48,7 +55,11 @@ export async function readWhy(
   const isPast = run !== undefined && isEnded && jobs?.isCurrent(run) === false;
   const now = jobs?.now ?? new Date();
   const when: When = (instant) => `at ${at(instant, zoneOf(registered?.declared))}`;
-  const ofRun = run && runObstacle(run, lock, when);
+  const lockId =
+    run?.state === 'running' && jobs !== undefined
+      ? await readLockId(jobs.context.lockProvider, registered?.declared.lock ?? job)
+      : undefined;
+  const ofRun = run && runObstacle(run, { isLocked: lock?.isHeld === true, lockId, when });
   const nextScheduledAt = registered?.nextScheduledAt;
   return {
     obstacles: [...lockObstacles(lock, registered, now, when), ...(ofRun && !isPast ? [ofRun] : [])],
@@ -143,8 +154,8 @@ function runningText(
   return `Running normally: ${attempt}${since ?? ''}on ${instanceOf(lockedBy)}${renewed}.`;
 }
 
-function runObstacle(run: Run, lock: LockState | undefined, when: When): Obstacle {
-  const state = stateOfRun(run, { isLocked: lock?.isHeld === true, when });
+function runObstacle(run: Run, words: RunWords): Obstacle {
+  const state = stateOfRun(run, words);
   const advice = state.remedy === undefined ? '' : ` ${state.remedy.advice}`;
   const text = `The run for ${run.periodKey} ${state.sentence}.${advice}`;
   return { reason: run.state, text, command: state.remedy?.command };

@@ -1,8 +1,9 @@
 import { readSnapshot, type LedgerSnapshot } from '../tick/ledger-snapshot';
 import type { JobPolicy } from '../policy/job-policy';
 import type { LedgerContext } from '../store-statements';
+import { readLockId } from '../tick/claim-run';
 import { hasWork, planTick, type TickPlan } from '../tick/plan-tick';
-import { stateOfRun } from './state-of-run';
+import { commandText, stateOfRun } from './state-of-run';
 
 /** What a tick would do, and why. */
 export interface Explanation {
@@ -18,26 +19,39 @@ export interface Explanation {
 export async function explain(
   context: LedgerContext,
   policy: JobPolicy,
-  { scope, at }: { readonly scope: string; readonly at: Date | undefined },
+  { scope, at, lock }: { readonly scope: string; readonly at: Date | undefined; readonly lock: string },
 ): Promise<Explanation> {
   const request = { policy, scope, purpose: 'tick', scheduledAt: at } as const;
   const snapshot = await readSnapshot(context, request);
   const plan = await planTick(context, request, snapshot);
-  const { period } = snapshot;
-  const decision = decisionOf(plan);
+  const { period, run } = snapshot;
+  const elsewhere = await describeElsewhere(context, snapshot, lock);
+  const decision = elsewhere === undefined ? decisionOf(plan) : 'running-elsewhere';
   const text = [
     `A tick of job '${policy.job}'${scope === '' ? '' : ` (${scope})`} at ${(at ?? snapshot.now).toISOString()} counts for ${period.key}${extent(snapshot)}.`,
-    snapshot.run === undefined
-      ? 'This period has no run yet.'
-      : `Its run ${stateOfRun(snapshot.run).sentence}.`,
+    run === undefined ? 'This period has no run yet.' : `Its run ${stateOfRun(run).sentence}.`,
     decision === 'run'
-      ? 'The tick would request the lock and run it.'
+      ? `The tick would request the lock and run it${run?.state === 'running' ? ', if the lock is free' : ''}.`
       : `The tick would not run it: ${decision}.`,
+    elsewhere ?? '',
     ...describeOthers(plan),
     hasWork(plan) ? '' : 'It would not request the lock.',
   ];
   const { key: periodKey, businessDate } = period;
   return { periodKey, businessDate, decision, text: text.filter((each) => each !== '').join(' ') };
+}
+
+/** What an operator can do about a run whose holder a free lock would not prove to be gone. `undefined` for any other. */
+async function describeElsewhere(
+  { lockProvider }: LedgerContext,
+  { run, now }: LedgerSnapshot,
+  lock: string,
+): Promise<string | undefined> {
+  if (run?.state !== 'running' || (run.leaseUntil ?? now) <= now) return undefined;
+  const lockId = await readLockId(lockProvider, lock);
+  if (lockId === undefined || run.lockId === lockId) return undefined;
+  const { advice = '', command = [] } = stateOfRun(run, { isLocked: false, lockId }).remedy ?? {};
+  return `${advice} ${commandText(command)}`;
 }
 
 function decisionOf({ own }: TickPlan): string {

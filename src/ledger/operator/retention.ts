@@ -1,4 +1,4 @@
-import { SchemaMismatchError, type Duration, type LockProvider } from '../../core';
+import { SchemaMismatchError, type Duration } from '../../core';
 import { parsePositiveDuration } from '../../core/duration';
 import { hasRegister, limitOf, retryTransient, type LedgerContext } from '../store-statements';
 
@@ -23,7 +23,6 @@ export class Retention {
     private readonly context: LedgerContext,
     retention: Duration,
     private readonly options: {
-      readonly lockProvider: LockProvider;
       /** The jobs of the guard. `isOnStandby` throws an InvalidLockConfigurationError if the function of `standby` fails. */
       readonly jobs: { readonly longestWindowMs: number; readonly isOnStandby: boolean };
       readonly warn: (message: string, error?: unknown) => void;
@@ -51,9 +50,9 @@ export class Retention {
   }
 
   async #purgeOnce(): Promise<void> {
-    const { lockProvider, jobs, warn } = this.options;
+    const { jobs, warn } = this.options;
     if (jobs.isOnStandby) return;
-    const lock = await lockProvider.lock(PURGE_LOCK, { warning: warn });
+    const lock = await this.context.lockProvider.lock(PURGE_LOCK, { warning: warn });
     if (lock === undefined) return; // Another instance purges.
     try {
       const signal = AbortSignal.any([this.#stop.signal, lock.signal]);

@@ -34,6 +34,8 @@ export interface RunLedgerOptions {
   readonly context: LedgerContext;
   /** The options of a job, if it is registered here. */
   readonly policyOf: (job: string) => JobPolicy | undefined;
+  /** The name of its lock, if it is known. */
+  readonly lockOf: (job: string) => string | undefined;
   /** All jobs of this guard, with their longest catch-up window. */
   readonly jobs: { readonly longestWindowMs: number };
 }
@@ -166,8 +168,9 @@ export class RunLedger {
   ): Promise<Explanation> {
     checkInstant(at, 'at of ledger.explain');
     const policy = this.#policyOf(job);
-    const tick = { scope: checkedScope(scope ?? fixedScopeOf(policy)), at };
-    return await explain(this.options.context, policy, tick);
+    const { context, lockOf } = this.options;
+    const tick = { scope: checkedScope(scope ?? fixedScopeOf(policy)), at, lock: lockOf(job) ?? job };
+    return await explain(context, policy, tick);
   }
 
   /**

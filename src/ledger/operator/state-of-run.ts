@@ -1,5 +1,5 @@
 import type { RunIdentity } from '../../core';
-import type { Run } from '../run';
+import type { Run, RunKey } from '../run';
 import type { RunState } from '../run-state';
 
 /** The state of a run, for people. */
@@ -24,27 +24,28 @@ export type KnownRun = RunIdentity & Pick<Run, 'state'> & Partial<Run>;
 /** Puts an instant into words that follow a verb, such as `at 2026-11-24 03:00:00Z`. */
 export type When = (instant: Date | undefined) => string;
 
+export interface RunWords {
+  /** Whether a process holds the lock of the job, if that is known. */
+  readonly isLocked?: boolean | undefined;
+  /** As `readLockId` returns it for the lock of the job. */
+  readonly lockId?: string | undefined;
+  readonly when?: When;
+}
+
 /**
  * The only place that puts the state of a run into words.
  *
  * @param run with its error, if that has been read
- * @param words.isLocked whether a process holds the lock of the job, if that is known
  */
 export function stateOfRun(
   run: KnownRun,
-  { isLocked = true, when = atTime }: { readonly isLocked?: boolean | undefined; readonly when?: When } = {},
+  { isLocked = true, lockId, when = atTime }: RunWords = {},
 ): StateOfRun {
   const { state, attempt, nextAttemptAt, startedAt, finishedAt, claimedBy } = run;
   const reason = (briefly(run.error) ?? run.reason)?.replace(/\.$/, '');
   const because = reason === undefined ? '' : `: ${reason}`;
   const is = (sentence: string, remedy?: Remedy): StateOfRun => ({ state, sentence, remedy });
-  const command = (verb: string, ...options: string[]): readonly string[] =>
-    operatorCommand(
-      verb,
-      [run.job, run.periodKey],
-      [...(run.scope === '' ? [] : ['--scope', run.scope]), ...options],
-    );
-  const rerun: Remedy = { advice: 'To run it again:', command: command('rerun') };
+  const rerun: Remedy = { advice: 'To run it again:', command: runCommand(run, 'rerun') };
   switch (state) {
     case 'pending':
       return is(`was due ${when(nextAttemptAt)}`, {
@@ -53,11 +54,12 @@ export function stateOfRun(
     case 'running':
       return isLocked
         ? is(`is running: attempt ${attempt} started ${when(startedAt)} on ${claimedBy}`)
-        : is(`began ${when(startedAt)} on ${claimedBy}, but no process holds the lock`, {
-            advice: `If its holder has crashed, an instance takes it over ${AT_A_CHECK}.`,
-          });
+        : is(
+            `began ${when(startedAt)} on ${claimedBy}, but no process holds the lock`,
+            takeOverOf(run, lockId, when),
+          );
     case 'completed':
-      return is(`completed ${when(finishedAt)}`, { ...rerun, command: command('rerun', '--force') });
+      return is(`completed ${when(finishedAt)}`, { ...rerun, command: runCommand(run, 'rerun', '--force') });
     case 'failed':
       return nextAttemptAt === undefined
         ? is(`failed permanently ${when(finishedAt)}, after attempt ${attempt}${because}`, rerun)
@@ -65,14 +67,32 @@ export function stateOfRun(
     case 'interrupted':
       return is('was interrupted, because its holder crashed', {
         advice: 'Check what it did, then record its outcome: completed, failed or pending.',
-        command: command('resolve', '--as', 'OUTCOME'),
+        command: runCommand(run, 'resolve', '--as', 'OUTCOME'),
       });
     case 'skipped':
       return is(`was skipped${because}`, { ...rerun, advice: 'To run it anyway:' });
   }
 }
 
+/** A free lock proves that the holder is gone, but only if the run was claimed under this lock. */
+function takeOverOf(run: KnownRun, lockId: string | undefined, when: When): Remedy {
+  const isTaken = `If its holder has crashed, an instance takes it over ${AT_A_CHECK}`;
+  const isLater = `after its longest lease has ended ${when(run.leaseUntil)}`;
+  if (run.lockId === lockId) return { advice: `${isTaken}.` };
+  if (lockId === undefined)
+    return { advice: `${isTaken}, or ${isLater}: the place of the locks is unknown here.` };
+  return {
+    advice: `It was claimed under another lock, or in another place of the locks. ${isTaken} ${isLater}. To run it again now:`,
+    command: runCommand(run, 'rerun', '--force'),
+  };
+}
+
 const AT_A_CHECK = 'when it checks for overdue runs';
+
+export function runCommand({ job, scope, periodKey }: RunKey, verb: string, ...options: readonly string[]) {
+  return operatorCommand(verb, [job, periodKey], [...(scope === '' ? [] : ['--scope', scope]), ...options]);
+}
+
 /** The arguments of a `cronlatch` command that changes something. After `--`, no operand can be taken for an option. */
 export function operatorCommand(
   verb: string,

@@ -13,11 +13,13 @@ import {
 } from '../../core';
 import { isAborted } from '../../core/execution/run-registry';
 import { newOwner } from '../../core/lease/owner';
+import { SeenLocks } from '../../core/lease/seen-locks';
 import { unknownOutcome } from '../../core/lease/statements';
 import type { LockTerms } from '../../core/lock-configuration';
 import type { Period } from '../periods/period';
 import type { JobPolicy } from '../policy/job-policy';
-import { describeRun, identityOf, type RunKey, type RunPeriod } from '../run';
+import { commandText, runCommand } from '../operator/state-of-run';
+import { describeRun, identityOf, type Run, type RunKey, type RunPeriod } from '../run';
 import type { Decision, FoundRun } from '../run-store';
 import { limitOf, pauseAfter, retryUntilAnswered, type LedgerContext } from '../store-statements';
 import { decideClaim, type ClaimHolder, type ClaimVerdict } from './decide-claim';
@@ -45,11 +47,9 @@ const LONGEST_UNCLAIM_MS = 60_000;
 export class RunClaimer {
   /** The attempts that are running in this process, by their claims. */
   readonly #attempts = new Set<string>();
+  readonly #refused = new SeenLocks();
 
-  constructor(
-    private readonly context: LedgerContext,
-    private readonly lockProvider: LockProvider,
-  ) {}
+  constructor(private readonly context: LedgerContext) {}
 
   async claimAndRun<T, R>(tick: Tick<T>, planned: PlannedRun<R>): Promise<TaskResult<R>> {
     const claimedBy = newOwner(this.context.instance);
@@ -100,16 +100,27 @@ export class RunClaimer {
     const { key: periodKey, start: periodStart, end: periodEnd } = period;
     const run = { job: policy.job, scope, periodKey, periodStart, periodEnd, timeZone };
     const { lock } = held;
-    const holder: ClaimHolder = {
-      claimedBy,
-      isRunningHere: (other) => this.#attempts.has(other),
-      lockId: lockIdOf(this.lockProvider, request.lock.name),
-      fencingToken: lock.fencingToken,
-      leaseMs: longestLeaseMs(request.lock),
-      scheduledAt: isOwn ? snapshot.scheduledAt : undefined,
+    const { lockProvider } = this.context;
+    const claimUnder = async (lockId: string): Promise<ClaimVerdict> => {
+      const holder: ClaimHolder = {
+        claimedBy,
+        isRunningHere: (other) => this.#attempts.has(other),
+        lockId,
+        fencingToken: lock.fencingToken,
+        leaseMs: longestLeaseMs(request.lock),
+        scheduledAt: isOwn ? snapshot.scheduledAt : undefined,
+      };
+      const result = await claimRun(this.context, run, holder, { policy, lock, isNew });
+      if (result.kind === 'claimed' || result.unproven === undefined) return result;
+      // The place of the locks may have got another name since this process read it.
+      await lockProvider.refreshId?.();
+      const current = lockIdOf(lockProvider, request.lock.name);
+      if (current !== lockId) return await claimUnder(current);
+      this.#warnOf(result.unproven, lockId, request.lock.name);
+      return result;
     };
     const claiming = this.runStep(tick, async () => {
-      const result = await claimRun(this.context, run, holder, { policy, lock, isNew });
+      const result = await claimUnder(lockIdOf(lockProvider, request.lock.name));
       if (result.kind === 'claimed' && isAborted(lock)) {
         const limits = { remainingMs: 0, isAbandoned: held.isAbandoned };
         await recordOutcome(this.context, result.claim, { kind: 'given-back' }, limits);
@@ -145,6 +156,17 @@ export class RunClaimer {
       const message = `Could not find out whether ${describeRun(run)} was claimed. If it was, the attempt counts as lost.`;
       events.emit('guard:warning', { message, error });
     }
+  }
+
+  /** Once for each attempt and place: the lock was free, but this does not prove that the holder is gone. */
+  #warnOf(run: Run, lockId: string, lockName: string): void {
+    if (!this.#refused.isFirstWarning(`${run.claimedBy} ${lockId}`)) return;
+    const why =
+      run.lockId === lockId
+        ? 'a later grant of the lock has claimed the run'
+        : 'the run was claimed under another lock, or in another place of the locks';
+    const message = `Could not take over ${describeRun(run)} from ${run.claimedBy}, although lock '${lockName}' was free: ${why}. If that process has crashed, an instance takes the run over after ${run.leaseUntil?.toISOString()}. To run it again now: ${commandText(runCommand(run, 'rerun', '--force'))}`;
+    this.context.events.emit('guard:warning', { message });
   }
 
   /** Runs a step that precedes the handler. If it fails, the job does not run, and an event reports it. */
@@ -291,6 +313,12 @@ export function lockIdOf(provider: LockProvider, lockName: string): string {
   const characters = Array.from(id);
   if (characters.length <= LONGEST) return id;
   return `${characters.slice(0, KEPT).join('')}#${createHash('sha256').update(id).digest('hex')}`;
+}
+
+/** The same for a process that has taken no lock yet. `undefined` if it cannot read the place of the locks. */
+export async function readLockId(provider: LockProvider, lockName: string): Promise<string | undefined> {
+  if (provider.id === undefined) await provider.refreshId?.();
+  return provider.id === undefined ? undefined : lockIdOf(provider, lockName);
 }
 
 function unnamedPlaceOf(provider: LockProvider): string {

@@ -32,8 +32,16 @@ type ClaimRefusal =
 export type ClaimVerdict =
   /** `lost` is the attempt that this one repeats, if any. */
   | { readonly kind: 'claimed'; readonly claim: Claim; readonly lost?: Run | undefined }
-  /** `lost` is the attempt whose holder has crashed, if this decision has found that out. */
-  | { readonly kind: 'refused'; readonly reason: ClaimRefusal; readonly lost?: Run | undefined };
+  /**
+   * `lost` is the attempt whose holder has crashed, if this decision has found that out. `unproven` is an attempt that may
+   * still run elsewhere: only the end of its longest lease proves that its holder is gone.
+   */
+  | {
+      readonly kind: 'refused';
+      readonly reason: ClaimRefusal;
+      readonly lost?: Run | undefined;
+      readonly unproven?: Run | undefined;
+    };
 
 /**
  * Decides whether this holder of the lock may start this run now, and as which attempt. Pure: the store locks the
@@ -55,10 +63,11 @@ export function decideClaim(
     case 'running':
       // Our own claim, whose reply was lost.
       if (run.claimedBy === holder.claimedBy) return { value: { kind: 'claimed', claim: claimOf(run) } };
-      return isGone(found, holder) ? replaceLost(found, holder, policy) : refuse('running-elsewhere');
+      if (isSameGrant(run, holder)) return refuse('running-elsewhere');
+      return isGone(found, holder) ? replaceLost(found, holder, policy) : refuseUnproven(run);
     case 'pending':
     case 'failed':
-      return isStale(found, holder) ? refuse('running-elsewhere') : startIfDue(found, holder, policy);
+      return isStale(found, holder) ? refuseUnproven(run) : startIfDue(found, holder, policy);
   }
 }
 
@@ -66,9 +75,7 @@ export function decideClaim(
  * Whether the attempt's holder is gone. A later grant of the same lock shows that every earlier one has ended. Under
  * another lock, only time shows it.
  */
-function isGone({ run, now }: FoundRun, holder: ClaimHolder): boolean {
-  const { lockId, fencingToken } = holder;
-  if (isSameGrant(run, holder)) return false;
+function isGone({ run, now }: FoundRun, { lockId, fencingToken }: ClaimHolder): boolean {
   if (run.leaseUntil === undefined || run.leaseUntil <= now) return true;
   if (run.lockId !== lockId) return false;
   if (run.fencingToken === undefined || fencingToken === undefined) return true;
@@ -187,4 +194,8 @@ export function lostEventOf({ generation, attempt, claimedBy, fencingToken, star
 
 function refuse(reason: ClaimRefusal): Decision<ClaimVerdict> {
   return { value: { kind: 'refused', reason } };
+}
+
+function refuseUnproven(unproven: Run): Decision<ClaimVerdict> {
+  return { value: { kind: 'refused', reason: 'running-elsewhere', unproven } };
 }

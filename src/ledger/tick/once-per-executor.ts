@@ -18,7 +18,6 @@ import {
   type Lock,
   type LockedTask,
   type LockingTaskExecutor,
-  type LockProvider,
   type TaskResult,
 } from '../../core';
 import { isAborted, liveLocks } from '../../core/execution/run-registry';
@@ -39,9 +38,8 @@ export class OncePerExecutor {
   constructor(
     private readonly context: LedgerContext,
     private readonly executor: LockingTaskExecutor,
-    lockProvider: LockProvider,
   ) {
-    this.#claimer = new RunClaimer(context, lockProvider);
+    this.#claimer = new RunClaimer(context);
   }
 
   /**

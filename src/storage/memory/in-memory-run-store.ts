@@ -47,12 +47,10 @@ const MOST_OWED = 1000;
  * Runs that only this process sees, for tests and for tools with a single process. The library never falls back to it.
  */
 export class InMemoryRunStore implements RunStore {
-  readonly id: string;
   readonly #runs: InMemoryRuns;
 
   constructor(options: InMemoryRunStoreOptions = {}) {
     this.#runs = 'runs' in options ? options.runs : new InMemoryRuns(options);
-    this.id = this.#runs.id;
   }
 
   peek({ job, scope, periodKey, since }: PeekRequest): Promise<Peek> {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { systemClock, type Clock } from '../../core';
 import type { Run, RunEvent, RunKey, RunSummary } from '../../ledger/run';
 import type { NewRun, NewRunEvent } from '../../ledger/run-store';
@@ -15,7 +14,6 @@ export interface StoredRun {
  * application. Changes of the host's clock have no effect.
  */
 export class InMemoryRuns {
-  readonly id = `memory/${randomUUID()}`;
   /** The registered jobs. */
   readonly jobs = new InMemoryJobs();
   /** In the order of their creation. */

@@ -31,7 +31,9 @@ testOnEvery('a guard from the options of a DataSource keeps locks and runs, and 
     assert.equal(result.executed, true);
     const { state, result: stored } = (await guard.ledger.last('close-day')) ?? {};
     assert.deepEqual([state, stored], ['completed', '3']);
-    const locks: unknown = await application.query('SELECT name FROM shedlock');
+    const locks: unknown = await application.query(
+      `SELECT name FROM shedlock WHERE name <> 'cronlatch-place'`,
+    );
     assert.deepEqual(locks, [{ name: 'close-day' }]);
   } finally {
     await guard.close();

@@ -20,7 +20,7 @@ const LATER = '2100-01-01T00:00:00Z';
 /** An instance that uses an empty lock table, in which every lock is free. */
 async function withEmptyLockTable(place: LedgerPlace, tableTime: string): Promise<Instance> {
   const { lockProvider: known } = place.instance();
-  await known.probe?.(5000); // Its id contains the name of the server, which it must query first.
+  await known.lock({ name: 'any', lockAtMostFor: '1m' }); // The first lock names the place.
   const { id } = known;
   const clock = new SettableClock(tableTime);
   const lockProvider = new StorageBasedLockProvider(new InMemoryStorageAccessor(clock), { clock, id });

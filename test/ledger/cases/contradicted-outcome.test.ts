@@ -52,7 +52,6 @@ function benchOf(context: TestContext, answers: Answer[]) {
 /** The methods of the store in memory, which are those of its class. */
 function bound(store: RunStore): RunStore {
   return {
-    id: store.id,
     peek: (...call) => store.peek(...call),
     overdue: (...call) => store.overdue(...call),
     insert: (...call) => store.insert(...call),

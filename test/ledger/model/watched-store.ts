@@ -13,7 +13,6 @@ export function watched(inner: RunStore, completions: Map<number, number>): RunS
     assert.equal(count, 1, `generation ${generation} is completed ${count} times`);
   };
   return {
-    id: inner.id,
     async insert(run, options) {
       const inserted = await inner.insert(run, options);
       if (inserted) checkChange('absent', run.state);

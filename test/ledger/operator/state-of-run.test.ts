@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { briefly, stateOfRun, timeText } from '#cronlatch/ledger/operator/state-of-run';
+import { briefly, stateOfRun, timeText, type RunWords } from '#cronlatch/ledger/operator/state-of-run';
 import type { Run } from 'cronlatch/provider';
 import { after, NOW, runRow } from '../../support/jobs/run-row';
 
@@ -8,10 +8,9 @@ const T = timeText(NOW);
 const RETRY = timeText(after(60_000));
 const RUN = 'close-day 2026-11-20';
 
-const textOf = (changes: Partial<Run>, isLocked?: boolean): string => {
-  const { state, sentence, remedy } = stateOfRun(runRow({ finishedAt: NOW, startedAt: NOW, ...changes }), {
-    isLocked,
-  });
+const textOf = (changes: Partial<Run>, words?: RunWords): string => {
+  const run = runRow({ finishedAt: NOW, startedAt: NOW, ...changes });
+  const { state, sentence, remedy } = stateOfRun(run, words);
   return [state, sentence, remedy?.advice, remedy?.command?.join(' ')].filter(Boolean).join(' | ');
 };
 
@@ -21,7 +20,9 @@ void test('each state of a run is a sentence with its remedy', () => {
     [
       textOf({ state: 'pending', nextAttemptAt: NOW }),
       textOf({ state: 'running' }),
-      textOf({ state: 'running' }, false),
+      textOf({ state: 'running', lockId: 'here/job' }, { isLocked: false, lockId: 'here/job' }),
+      textOf({ state: 'running', leaseUntil: NOW }, { isLocked: false, lockId: 'there/job' }),
+      textOf({ state: 'running', leaseUntil: NOW }, { isLocked: false }),
       textOf({ state: 'completed' }),
       textOf({ state: 'failed', error }),
       textOf({ state: 'failed', error, nextAttemptAt: after(60_000) }),
@@ -33,6 +34,8 @@ void test('each state of a run is a sentence with its remedy', () => {
       `pending | was due at ${T} | An instance starts it when it checks for overdue runs.`,
       `running | is running: attempt 1 started at ${T} on host/1/a`,
       `running | began at ${T} on host/1/a, but no process holds the lock | If its holder has crashed, an instance takes it over when it checks for overdue runs.`,
+      `running | began at ${T} on host/1/a, but no process holds the lock | It was claimed under another lock, or in another place of the locks. If its holder has crashed, an instance takes it over when it checks for overdue runs after its longest lease has ended at ${T}. To run it again now: | rerun ${RUN} --force --reason TEXT`,
+      `running | began at ${T} on host/1/a, but no process holds the lock | If its holder has crashed, an instance takes it over when it checks for overdue runs, or after its longest lease has ended at ${T}: the place of the locks is unknown here.`,
       `completed | completed at ${T} | To run it again: | rerun ${RUN} --force --reason TEXT`,
       `failed | failed permanently at ${T}, after attempt 1: Error: The disk is full | To run it again: | rerun ${RUN} --reason TEXT`,
       `failed | failed at ${T}, and is due again at ${RETRY}: Error: The disk is full`,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LockStorageError } from 'cronlatch';
 import { EventHub, type RunStore } from 'cronlatch/provider';
+import { InMemoryLockProvider } from 'cronlatch/memory';
 import { SettableClock } from 'cronlatch/testing';
 import { claimSlot, type SlotResult } from '#cronlatch/ledger/slots/claim-slot';
 import { turn } from '../../support/benches/lock';
@@ -25,7 +26,17 @@ async function ask(answers: Answers): Promise<{ answer: SlotResult; tookMs: numb
     ...answers,
   } as unknown as RunStore;
   const events = new EventHub();
-  const context = { store, clock, events, random: () => 0.5, statementTimeoutMs: 5000, instance: 'host/1' };
+  const lockProvider = new InMemoryLockProvider({ clock });
+  const random = () => 0.5;
+  const context = {
+    store,
+    lockProvider,
+    clock,
+    events,
+    random,
+    statementTimeoutMs: 5000,
+    instance: 'host/1',
+  };
   const beganAtMs = clock.monotonicMs();
   let answer: SlotResult | undefined;
   void claimSlot(context, claim, 60_000).then((given) => (answer = given));

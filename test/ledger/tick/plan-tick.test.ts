@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OncePerConfiguration } from 'cronlatch';
 import { EventHub } from 'cronlatch/provider';
-import { InMemoryRunStore } from 'cronlatch/memory';
+import { InMemoryLockProvider, InMemoryRunStore } from 'cronlatch/memory';
 import { SettableClock } from 'cronlatch/testing';
 import { parseJobPolicy } from '#cronlatch/ledger/policy/job-policy';
 import type { LedgerSnapshot } from '#cronlatch/ledger/tick/ledger-snapshot';
@@ -40,7 +40,8 @@ async function planned(situation: Situation) {
   const request = { policy, purpose, at, scope: '' };
   const context = {
     ...{ store: new InMemoryRunStore(), clock: new SettableClock(NOW), events: new EventHub() },
-    ...{ random: () => 0.5, statementTimeoutMs: 1000, instance: 'host/1' },
+    ...{ lockProvider: new InMemoryLockProvider(), random: () => 0.5 },
+    ...{ statementTimeoutMs: 1000, instance: 'host/1' },
   };
   const plan = await planTick(context, request, snapshot);
   return { ...plan, hasWork: hasWork(plan), caughtUpPeriod: findCaughtUpPeriod(request, snapshot, plan) };

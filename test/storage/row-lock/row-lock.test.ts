@@ -75,14 +75,16 @@ testRowLocks('a holder whose successor has released too does not write its own r
   const provider = locks.provider();
   const stale = await provider.lock(JOB);
   // As if its transaction had ended unnoticed: the row holds the release of a later holder.
-  const [row] = await locks.database.ask('SELECT name FROM cronlatch_row_lock');
+  const [row] = await locks.database.ask(`SELECT name FROM cronlatch_row_lock WHERE name = '${JOB.name}'`);
   assert.equal(row?.['name'], JOB.name);
   await locks.killSessions();
   await aborted(stale?.signal ?? AbortSignal.abort());
   const next = await provider.lock(JOB);
   assert.equal(await next?.unlock(), true);
   assert.equal(await stale?.unlock(), false);
-  const [after] = await locks.database.ask('SELECT fencing_token FROM cronlatch_row_lock');
+  const [after] = await locks.database.ask(
+    `SELECT fencing_token FROM cronlatch_row_lock WHERE name = '${JOB.name}'`,
+  );
   assert.equal(Number(after?.['fencing_token']), next?.fencingToken);
 });
 
@@ -151,7 +153,9 @@ testRowLocks(
       assert.ok(held.every((lock) => lock !== undefined));
       assert.ok((await Promise.all(held.map((lock) => lock?.unlock()))).every(Boolean));
     }
-    const rows = await locks.database.ask('SELECT name FROM cronlatch_row_lock');
+    const rows = await locks.database.ask(
+      `SELECT name FROM cronlatch_row_lock WHERE name <> 'cronlatch-place'`,
+    );
     assert.equal(rows.length, new Set(TRICKY_NAMES).size);
   },
   ['mysql', 'postgres'],

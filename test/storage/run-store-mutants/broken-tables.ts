@@ -43,11 +43,6 @@ export const BROKEN_TABLES: readonly BrokenRuns[] = [
     breaks: () => ({ now: () => new Date(NaN) }),
   },
   {
-    does: 'has a new id in every instance',
-    caughtBy: 'both instances have the same place id (L1)',
-    breaks: () => ({ id: `mine ${(instances += 1)}` }),
-  },
-  {
     does: 'ignores scopes',
     caughtBy: 'job, scope and period each distinguish runs (L1)',
     breaks: foldingKeys(() => '', ['scope']),

@@ -22,7 +22,7 @@ testGroups(
     const grants = await Promise.all(all.map((name) => accessor.updateRecord(requestOf(name), LIMIT)));
     assert.equal(statements().length, 3);
     const rows = await operator.query<{ name: string; locked_by: string; fencing_token: unknown }[]>(
-      'SELECT name, locked_by, fencing_token FROM shedlock',
+      `SELECT name, locked_by, fencing_token FROM shedlock WHERE name <> 'cronlatch-place'`,
     );
     const tokens = new Map(rows.map((row) => [row.name, Number(row.fencing_token)]));
     for (const [index, name] of all.entries())
@@ -136,7 +136,10 @@ testGroups(
     const [mine, theirs] = await Promise.all([lockedBy(one), lockedBy(two)]);
     for (const [index, name] of all.entries())
       assert.equal([mine[index], theirs[index]].filter((lock) => lock !== undefined).length, 1, name);
-    assert.equal((await operator.query<unknown[]>('SELECT name FROM shedlock')).length, all.length);
+    assert.equal(
+      (await operator.query<unknown[]>(`SELECT name FROM shedlock WHERE name <> 'cronlatch-place'`)).length,
+      all.length,
+    );
   },
 );
 
@@ -349,7 +352,10 @@ testGroups(
     );
     failOn('SELECT', BETWEEN['finds its connection closed']);
     await assert.rejects(accessor.insertRecord(requestOf('job'), LIMIT), { outcome: 'unknown' });
-    assert.equal((await operator.query<unknown[]>('SELECT name FROM shedlock')).length, 1);
+    assert.equal(
+      (await operator.query<unknown[]>(`SELECT name FROM shedlock WHERE name <> 'cronlatch-place'`)).length,
+      1,
+    );
   },
   { servers: ['mysql', 'mariadb'] },
 );

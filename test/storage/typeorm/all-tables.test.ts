@@ -60,7 +60,9 @@ testOnEvery(
     await dataSource.query(`INSERT INTO shedlock VALUES ('kept', ${instantOf(dataSource)}, 'host/1', 7)`);
     assert.equal((await dataSource.runMigrations()).length, 1);
     assert.deepEqual(await problemsOf(dataSource), []);
-    const rows = await dataSource.query<{ name: string }[]>('SELECT name FROM shedlock');
+    const rows = await dataSource.query<{ name: string }[]>(
+      `SELECT name FROM shedlock WHERE name <> 'cronlatch-place'`,
+    );
     assert.deepEqual(
       rows.map(({ name }) => name),
       ['kept'],

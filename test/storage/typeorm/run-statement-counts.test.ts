@@ -64,7 +64,6 @@ testOnServers('the locks and the runs of one guard share the same two connection
   ]);
   // On a slow machine a third connection may have been borrowed while the first two were opened.
   await eventually(async () => (await bench.stranger.countSessions()) === 2, 'two connections are kept');
-  assert.ok(provider.id && store.id !== provider.id);
   // The provider does not close the access that it was given.
   await provider.close();
   assert.equal((await store.overdue([RUNNING.job], LIMIT)).length, 0);

@@ -4,7 +4,6 @@ import type { FoundRun, RunStore } from 'cronlatch/provider';
 export function setBack(inner: RunStore, ms: number): RunStore {
   const earlier = (now: Date): Date => new Date(now.getTime() - ms);
   return {
-    id: inner.id,
     peek: async (request, options) => {
       const peek = await inner.peek(request, options);
       return { ...peek, now: earlier(peek.now) };

@@ -21,7 +21,6 @@ type Options = Parameters<RunStore['peek']>[1];
  * database's.
  */
 export class VirtualTimeStore implements RunStore {
-  readonly id: string;
 
   constructor(
     private readonly inner: RunStore,
@@ -29,7 +28,6 @@ export class VirtualTimeStore implements RunStore {
     /** Moves the periods in the database back: purge computes their age only there. */
     private readonly shiftPeriodsBack: (milliseconds: number) => Promise<void>,
   ) {
-    this.id = inner.id;
   }
 
   async peek(request: Parameters<RunStore['peek']>[0], options: Options): ReturnType<RunStore['peek']> {

@@ -1,5 +1,6 @@
 import { DataSource } from 'typeorm';
 import { createCronlatchMigration } from 'cronlatch/typeorm';
+import { PLACE_NAME } from '#cronlatch/core/lock-name';
 import type { TestDatabase } from './fresh';
 
 const migrations = [createCronlatchMigration({ tables: ['lock'] })];
@@ -58,12 +59,13 @@ export function timeExpressionsOf({ options }: DataSource): TimeExpressions {
   return expressions;
 }
 
+/** The rows of locks, without the one that names their place. */
 export async function lockRows(dataSource: DataSource, table = 'shedlock'): Promise<LockRow[]> {
   const { now, microseconds } = timeExpressionsOf(dataSource);
   const rows = await dataSource.query<Record<string, unknown>[]>(
     `SELECT name, locked_by, fencing_token, CASE WHEN lock_until > ${now} THEN 1 ELSE 0 END AS held,
        ${microseconds('locked_at')} AS locked_at_us, ${microseconds('lock_until')} AS until_us
-     FROM ${table} ORDER BY name`,
+     FROM ${table} WHERE name <> '${PLACE_NAME}' ORDER BY name`,
   );
   return rows.map((row) => ({
     name: String(row['name']),

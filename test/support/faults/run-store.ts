@@ -9,14 +9,12 @@ type Statement = 'peek' | 'overdue' | 'insert' | 'change' | 'complete';
 
 /** A store of runs whose next statements fail in a given order, and that records its calls. */
 export class FaultyRunStore implements RunStore {
-  readonly id: string;
   readonly calls: Statement[] = [];
   /** The time limits of those calls. */
   readonly limitsMs: number[] = [];
   readonly #faults = new Map<Statement, Fault[]>();
 
   constructor(private readonly inner: RunStore) {
-    this.id = inner.id;
   }
 
   fail(statement: Statement, ...faults: Fault[]): void {

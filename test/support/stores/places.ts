@@ -7,7 +7,7 @@ import {
   SqlLockProvider,
   type SqlLockProviderOptions,
 } from '#cronlatch/storage/sql/database/sql-lock-provider';
-import { placeOf, type SqlDatabase } from '#cronlatch/storage/sql/database/sql-database';
+import type { SqlDatabase } from '#cronlatch/storage/sql/database/sql-database';
 import { tableOf } from '#cronlatch/storage/sql/schema/tables';
 import { GroupingStorageAccessor } from '#cronlatch/storage/sql/lock/grouping-storage-accessor';
 import { SqlRunStore } from '#cronlatch/storage/sql/ledger/sql-run-store';
@@ -157,7 +157,7 @@ function groupedProvider(
     ...{ table, clock, random: Math.random, shortestLimitMs: 0, smallestGroup: 1 },
   });
   const closing = Object.assign(accessor, { close: () => access.close() });
-  return new StorageBasedLockProvider(closing, { ...options, id: placeOf(database, table.path) });
+  return new StorageBasedLockProvider(closing, { ...options, id: String(database.name) });
 }
 
 interface Sessions {

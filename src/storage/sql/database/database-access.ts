@@ -8,7 +8,7 @@ import { mysql } from '../dialects/mysql';
 import type { SqlRunStoreOptions } from '../ledger/sql-run-store';
 import { tableOf, type TableNames } from '../schema/tables';
 import type { SqlTablesOptions } from '../schema/verified-tables';
-import { placeOf, type SqlDatabase } from './sql-database';
+import type { SqlDatabase } from './sql-database';
 
 export interface DatabaseAccessOptions {
   /**
@@ -93,12 +93,10 @@ export class DatabaseAccess {
   /** The options of a store of runs on these connections. */
   forRuns(named: TableNames): SqlRunStoreOptions {
     const { database, forTables, statementTimeoutMs } = this;
-    const run = tableOf('run', named, database);
     return {
       ...database,
       ...forTables,
-      id: placeOf(database, run.path),
-      tables: { run, event: tableOf('event', named, database) },
+      tables: { run: tableOf('run', named, database), event: tableOf('event', named, database) },
       jobTable: tableOf('job', named, database),
       requestTable: tableOf('request', named, database),
       logTable: tableOf('log', named, database),

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { InvalidLockConfigurationError } from '../../../core';
 import {
   OwnServerConnections,
@@ -8,7 +7,6 @@ import {
 import type { ConnectionPool, OpeningSession, ServerDriver } from '../connections/server-driver';
 import type { ConnectionSource } from '../connections/statement';
 import type { SqlDialect } from '../dialects/sql-dialect';
-import type { InspectedTable } from '../schema/inspected-table';
 import type { Limits } from './transaction';
 
 /** The application's database, described without connecting to it. `Lent` is what `inRunTransaction` works with. */
@@ -133,21 +131,4 @@ export function serverDatabase(
       );
     },
   };
-}
-
-/** Returns a name of the table that is the same on all instances that share it. */
-export function placeOf({ place }: SqlDatabase, path: readonly string[]): string {
-  return `${place}:${path.join('.')}`;
-}
-
-/** The same for a table that was inspected. Tables of the same name on different servers get different names. */
-export function placeOfFound(
-  of: SqlDatabase,
-  path: readonly string[],
-  { server, database, schema = '' }: InspectedTable,
-): string {
-  if (server === undefined) return placeOf(of, path);
-  const digest = createHash('sha256').update(server).digest('hex').slice(0, 12);
-  const parts = [...(database === undefined ? [] : [database]), schema, ...path.slice(-1)];
-  return `${of.dialect.name}@${digest}:${parts.join('.')}`;
 }

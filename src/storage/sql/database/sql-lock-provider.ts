@@ -1,11 +1,18 @@
-import { StorageBasedLockProvider, systemClock, type StorageBasedLockProviderOptions } from '../../../core';
+import {
+  StorageBasedLockProvider,
+  systemClock,
+  type Clock,
+  type Lock,
+  type LockConfiguration,
+  type LockObserver,
+  type StorageBasedLockProviderOptions,
+} from '../../../core';
 import { GroupingStorageAccessor } from '../lock/grouping-storage-accessor';
 import { SqlStorageAccessor } from '../lock/sql-storage-accessor';
-import type { InspectedTable } from '../schema/inspected-table';
 import type { SchemaFinding } from '../schema/schema-finding';
 import { tableOf, type LockTableOptions } from '../schema/tables';
 import { DatabaseAccess, type DatabaseAccessOptions } from './database-access';
-import { placeOfFound, type SqlDatabase } from './sql-database';
+import type { SqlDatabase } from './sql-database';
 
 export interface SqlLockProviderOptions
   extends
@@ -35,8 +42,7 @@ export class SqlLockProvider extends StorageBasedLockProvider {
   readonly #accessor: SqlStorageAccessor;
   readonly #access: DatabaseAccess;
   readonly #ownsAccess: boolean;
-  readonly #path: readonly string[];
-  #place: { readonly of: InspectedTable; readonly id: string } | undefined;
+  readonly #clock: Clock;
 
   /**
    * @param shared connections to the same database, which the caller closes. Default: two connections of its own.
@@ -56,16 +62,24 @@ export class SqlLockProvider extends StorageBasedLockProvider {
     this.#accessor = accessor;
     this.#access = access;
     this.#ownsAccess = shared === undefined;
-    this.#path = table.path;
+    this.#clock = clock;
   }
 
-  /** `undefined` until the table was checked, because it contains the identity of the server. */
+  /** A text in the lock table. `undefined` until it was read: by `check`, or by the first lock, which inserts it. */
   override get id(): string | undefined {
-    const { found } = this.#accessor;
-    if (found === undefined) return undefined;
-    if (this.#place?.of !== found)
-      this.#place = { of: found, id: placeOfFound(this.#access.database, this.#path, found) };
-    return this.#place.id;
+    return this.#accessor.place.id;
+  }
+
+  async refreshId(): Promise<void> {
+    await this.#accessor.place.refresh({ timeoutMs: this.statementTimeoutMs });
+  }
+
+  override lock(configuration: LockConfiguration, observer: LockObserver = {}): Promise<Lock | undefined> {
+    const { statementTimeoutMs: longestMs = Infinity } = observer;
+    const timeoutMs = Math.min(this.statementTimeoutMs, longestMs);
+    const settling = this.#accessor.place.settle({ timeoutMs }, this.#clock);
+    if (settling === undefined) return super.lock(configuration, observer);
+    return settling.then(() => super.lock(configuration, observer));
   }
 
   override async close(): Promise<void> {
@@ -83,6 +97,7 @@ export class SqlLockProvider extends StorageBasedLockProvider {
   async check(): Promise<void> {
     this.#access.checkLimits();
     await this.#accessor.tables.check({ timeoutMs: this.statementTimeoutMs });
+    await this.#accessor.place.refresh({ timeoutMs: this.statementTimeoutMs });
   }
 
   /**

@@ -44,7 +44,6 @@ import {
 } from './run-statements';
 
 export interface SqlRunStoreOptions extends SqlDatabase, SqlTablesOptions {
-  readonly id: string;
   readonly tables: RunTables;
   readonly jobTable: TableDefinition;
   readonly requestTable: TableDefinition;
@@ -66,7 +65,6 @@ export function refuseLoss({ findLoss }: Pick<SqlDatabase, 'findLoss'>, key: Run
 
 /** Keeps runs in two SQL tables, and the register of jobs in a third one. */
 export class SqlRunStore implements RunStore {
-  readonly id: string;
   readonly requests: RequestStore;
   /** @internal */
   readonly database: SqlDatabase;
@@ -77,7 +75,6 @@ export class SqlRunStore implements RunStore {
   readonly #peeks: ReturnType<typeof waitingPeeks> | undefined;
 
   constructor(options: SqlRunStoreOptions) {
-    this.id = options.id;
     this.database = options;
     this.#options = options;
     this.logs = new SqlRunLogs(options);

@@ -21,9 +21,9 @@ import {
   type SqlRow,
 } from '../connections/statement';
 import type { LockParameters, LockTexts } from '../dialects/sql-dialect';
-import type { InspectedTable } from '../schema/inspected-table';
 import type { TableDefinition } from '../schema/table-definition';
 import { VerifiedTables, type SqlTablesOptions } from '../schema/verified-tables';
+import { LockPlace } from './lock-place';
 import { lockStatementsFor, type LockStatements } from './lock-statements';
 
 export type WriteRequest = LockRequest & { readonly nextOwner?: string };
@@ -43,19 +43,16 @@ export class SqlStorageAccessor implements StorageAccessor {
   readonly keepsRecords = true;
   readonly #options: SqlStorageOptions;
   readonly tables: VerifiedTables<LockStatements>;
-  #found: InspectedTable | undefined;
+  readonly place: LockPlace<LockStatements>;
 
   constructor(options: SqlStorageOptions) {
     this.#options = options;
-    this.tables = new VerifiedTables(options, [options.table], ([found]) => {
-      this.#found = found;
-      return found && lockStatementsFor(found, options.table, options);
-    });
-  }
-
-  /** The table as last found. */
-  get found(): InspectedTable | undefined {
-    return this.#found;
+    this.tables = new VerifiedTables(
+      options,
+      [options.table],
+      ([found]) => found && lockStatementsFor(found, options.table, options),
+    );
+    this.place = new LockPlace(this.tables, (statements) => statements);
   }
 
   get clockStepMs(): number | undefined {
@@ -64,6 +61,10 @@ export class SqlStorageAccessor implements StorageAccessor {
 
   get waitsForNodes(): boolean {
     return this.#options.connections.nodeWait !== undefined;
+  }
+
+  onMissing(): void {
+    this.place.expectLoss();
   }
 
   async insertRecord(request: LockRequest, options: StatementOptions): Promise<Grant | undefined> {

@@ -86,15 +86,20 @@ export class SqlRowLockProvider implements LockProvider {
     });
   }
 
-  /** `undefined` until the table was checked, because it contains the identity of the server. */
+  /** A text in the table. `undefined` until it was read: by `check`, or by the first lock, which inserts it. */
   get id(): string | undefined {
-    return this.#table.id;
+    return this.#table.place.id;
+  }
+
+  async refreshId(): Promise<void> {
+    await this.#table.place.refresh({ timeoutMs: this.statementTimeoutMs });
   }
 
   async lock(configuration: LockConfiguration, observer: LockObserver = {}): Promise<Lock | undefined> {
     const terms = checkLockConfiguration(configuration, this.nameLength);
     const { name, lockAtMostForMs, lockAtLeastForMs } = terms;
     const timeoutMs = Math.min(lockAtMostForMs / 3, this.statementTimeoutMs) + this.#waitMs;
+    await this.#table.place.settle({ timeoutMs: this.statementTimeoutMs }, this.#clock);
     const found = await this.#table.lock(name, { timeoutMs, priority: 'lease' });
     if (found.is === 'held') return undefined;
     const { lockedBy: heldBy, lockUntil: heldUntil, fencingToken = 0 } = found.record;
@@ -140,6 +145,7 @@ export class SqlRowLockProvider implements LockProvider {
    */
   async check(): Promise<void> {
     await this.#table.ready({ timeoutMs: this.statementTimeoutMs, priority: 'lease' });
+    await this.#table.place.refresh({ timeoutMs: this.statementTimeoutMs });
   }
 
   /**

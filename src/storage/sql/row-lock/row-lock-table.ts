@@ -13,8 +13,9 @@ import type { RowLockLimits, ServerDriver } from '../connections/server-driver';
 import type { ServerSession } from '../connections/server-session';
 import { NamedStatement, SqlExecutionError, type Limit, type SqlRow } from '../connections/statement';
 import { driverErrorOf, DuplicateRecord } from '../connections/sql-failure';
-import { placeOfFound, type SqlDatabase } from '../database/sql-database';
+import type { SqlDatabase } from '../database/sql-database';
 import { quoteLockTable, type DialectName, type SqlDialect } from '../dialects/sql-dialect';
+import { LockPlace } from '../lock/lock-place';
 import { lockStatementsFor, type LockStatements } from '../lock/lock-statements';
 import { recordIn } from '../lock/sql-storage-accessor';
 import { asFound, type InspectedTable } from '../schema/inspected-table';
@@ -51,10 +52,10 @@ type FoundRow =
 /** The table of row locks, and the connections that lock its rows. */
 export class RowLockTable {
   readonly tables: VerifiedTables<RowLockStatements>;
+  readonly place: LockPlace<RowLockStatements>;
   readonly seenLocks = new SeenLocks();
   readonly #driver: ServerDriver;
   readonly #connections: Connections<ServerSession>;
-  #found: InspectedTable | undefined;
   #isSuitable = false;
 
   /** @throws InvalidLockConfigurationError for SQLite */
@@ -94,16 +95,9 @@ export class RowLockTable {
     this.tables = new VerifiedTables(
       { ...database, sharesSessions: false, warn, connections: this.#connections },
       [table],
-      ([found]) => {
-        this.#found = found;
-        return found && rowLockStatementsFor(found, { dialect, table, waits: waitMs > 0 });
-      },
+      ([found]) => found && rowLockStatementsFor(found, { dialect, table, waits: waitMs > 0 }),
     );
-  }
-
-  /** `undefined` until the table was checked, because it contains the identity of the server. */
-  get id(): string | undefined {
-    return this.#found && placeOfFound(this.database, this.settings.table.path, this.#found);
+    this.place = new LockPlace(this.tables, ({ records }) => records);
   }
 
   /**
@@ -128,6 +122,7 @@ export class RowLockTable {
       });
       if (found !== undefined) return found;
       this.seenLocks.forget(name);
+      this.place.expectLoss();
     }
     throw new LockStorageError(
       `Could not lock ${subject}: another process keeps deleting its row. Leave the rows of the table in place.`,

@@ -5,10 +5,6 @@ import type { TableDefinition, TableIndex } from './table-definition';
 export interface InspectedTable {
   /** Where the table was found. `undefined` if there is no table. */
   readonly schema: string | undefined;
-  /** The server's own identity, which does not depend on its address. `undefined` if it has none. */
-  readonly server?: string | undefined;
-  /** On PostgreSQL: the database that contains the schema. */
-  readonly database?: string | undefined;
   /** Whether sessions that set no time zone are in UTC. It matters for columns that are read in that zone. */
   readonly isServerInUtc?: boolean;
   /** A session can override its clock: `SET timestamp`. */

@@ -9,7 +9,6 @@ import type { LedgerWorld } from './ledger-world';
 
 /** The store of runs as a host reaches it. It logs all statements that change runs, and their changes. */
 export class SimulatedRunStore implements RunStore {
-  readonly id: string;
   readonly #way: StatementWay;
   readonly #table: RunStore;
 
@@ -21,7 +20,6 @@ export class SimulatedRunStore implements RunStore {
     const right: RunStore = new InMemoryRunStore({ runs });
     this.#table = overlay(right, breakage.store?.(right, runs) ?? {});
     this.#way = new StatementWay(world, host, true);
-    this.id = right.id;
   }
 
   peek: RunStore['peek'] = (request, options) =>

@@ -4,6 +4,7 @@ import { test, type TestContext } from 'node:test';
 import type { JobGuard } from 'cronlatch';
 import { createJobGuard, createTables } from 'cronlatch/mysql2';
 import mysql, { type Connection, type RowDataPacket } from 'mysql2/promise';
+import { runningJob } from '../../../support/benches/guard';
 import { targetOf, tcpProxy, throughProxy } from '../../../support/faults/tcp-proxy';
 import { galeraCluster } from '../../../support/servers/own';
 import { reportSkip } from '../../../support/servers/test-on';
@@ -18,6 +19,8 @@ const GUARD = { logger: false, pollInterval: false, statementTimeout: '30s' } as
 
 interface Cluster {
   readonly guards: readonly JobGuard[];
+  /** Of the database, on each node. */
+  readonly addresses: readonly string[];
   readonly operator: Connection;
 }
 
@@ -43,7 +46,7 @@ function testOnCluster(name: string, body: (cluster: Cluster) => Promise<void>):
         guards.push(await createJobGuard(throughProxy(`${first}/night`, proxy), GUARD));
       const batch = await runBatch(first);
       try {
-        await body({ guards, operator });
+        await body({ guards, addresses: cluster.urls.map((url) => `${url}/night`), operator });
       } finally {
         await batch.stop();
       }
@@ -118,6 +121,31 @@ testOnCluster(
       { runs: counts.length, twice: counts.filter((count) => count > 1).length, held, problems },
       { runs: JOBS * NIGHTS, twice: 0, held: [], problems: [] },
     );
+  },
+);
+
+testOnCluster(
+  'a run that crashed on one node is taken over on another one when its lock is free (F-79)',
+  async ({ addresses, operator }) => {
+    const [crashing, other] = await Promise.all(
+      addresses.slice(0, 2).map((address) => createJobGuard(address, GUARD)),
+    );
+    assert.ok(crashing && other);
+    const once = {
+      name: 'crashing',
+      lockAtMostFor: '10m',
+      keepAlive: true,
+      oncePer: { period: 'day', timeZone: 'UTC' },
+    } as const;
+    try {
+      const job = await runningJob(crashing, once);
+      await crashing.close({ timeout: 0 });
+      await operator.query(`UPDATE shedlock SET lock_until = UTC_TIMESTAMP(6) WHERE name = 'crashing'`);
+      assert.deepEqual(await other.run(once, () => 'again'), { executed: true, value: 'again' });
+      job.finish();
+    } finally {
+      await Promise.all([crashing.close(), other.close()]);
+    }
   },
 );
 

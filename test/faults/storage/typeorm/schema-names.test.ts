@@ -74,7 +74,7 @@ async function lockEveryName(dataSource: DataSource, provider: TypeOrmLockProvid
 
 async function owners(dataSource: DataSource): Promise<Map<string, string>> {
   const rows = await dataSource.query<{ name: string; locked_by: string }[]>(
-    'SELECT name, locked_by FROM shedlock',
+    `SELECT name, locked_by FROM shedlock WHERE name <> 'cronlatch-place'`,
   );
   return new Map(rows.map(({ name, locked_by: owner }) => [name, owner]));
 }

@@ -1,4 +1,5 @@
 import { RELEASED_MARK } from '../../../../core/lease/owner';
+import { PLACE_NAME } from '../../../../core/lock-name';
 import type { LockTableShape, LockTexts, QuotedLockTable } from '../sql-dialect';
 
 const SINCE_1970 = `TIMESTAMPDIFF(MICROSECOND, '1970-01-01'`;
@@ -23,6 +24,7 @@ export function lockTexts(quoted: QuotedLockTable, shape: LockTableShape): LockT
   const isHeld = `LAST_INSERT_ID(LENGTH(${name})) = 0`;
   const records = lockRecords(quoted, shape);
   const inspect = `${records} WHERE ${name} = :name`;
+  const isLock = `${name} <> '${PLACE_NAME}'`;
   return {
     // LAST_INSERT_ID(expression) returns the token as insertId in the same round trip.
     takeOver: `UPDATE ${table}
@@ -42,11 +44,12 @@ export function lockTexts(quoted: QuotedLockTable, shape: LockTableShape): LockT
     // A row whose token the clock has not passed is kept, so that the next token is higher.
     deleteRecord: `DELETE FROM ${table}
       ${ours} AND TIMESTAMPADD(MICROSECOND, :atLeast, ${lockedAt}) <= ${now}${hasToken ? ` AND ${fencingToken} < ${TOKEN_SEED}` : ''}`,
-    deleteExpired: `DELETE FROM ${table} WHERE TIMESTAMPADD(MICROSECOND, :olderThan, ${lockUntil}) <= ${now} LIMIT 1000`,
+    deleteExpired: `DELETE FROM ${table}
+      WHERE ${isLock} AND TIMESTAMPADD(MICROSECOND, :olderThan, ${lockUntil}) <= ${now} LIMIT 1000`,
     inspect,
     // Waits for writers, because a plain read could overtake the statement whose outcome is in doubt.
     resolve: `${inspect} FOR UPDATE`,
-    list: `${records} WHERE ${name} > :after ORDER BY ${name} LIMIT 1000`,
-    listHeld: `${records} WHERE ${name} > :after AND ${lockUntil} > ${now} ORDER BY ${name} LIMIT 1000`,
+    list: `${records} WHERE ${isLock} AND ${name} > :after ORDER BY ${name} LIMIT 1000`,
+    listHeld: `${records} WHERE ${isLock} AND ${name} > :after AND ${lockUntil} > ${now} ORDER BY ${name} LIMIT 1000`,
   };
 }

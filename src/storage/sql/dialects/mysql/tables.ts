@@ -47,11 +47,6 @@ const HAS_SESSION_CLOCK = `TRUE /*M! AND @@secure_timestamp = 'NO' */ /*!80000 A
       SELECT 1 FROM performance_schema.session_variables v
       WHERE v.VARIABLE_NAME = 'binlog_format' AND v.VARIABLE_VALUE = 'STATEMENT') */`;
 
-/** MariaDB has no server id of its own. Two servers on cloned machines may share some of these values, but hardly all. */
-const SERVER = `(/*!80000 SELECT @@server_uuid */ /*M! SELECT GROUP_CONCAT(g.VARIABLE_VALUE ORDER BY g.VARIABLE_NAME)
-    FROM information_schema.GLOBAL_VARIABLES g
-    WHERE g.VARIABLE_NAME IN ('SERVER_UID', 'HOSTNAME', 'PORT', 'DATADIR') */)`;
-
 /** Checks a date in winter and one in summer. It also works for the zone 'SYSTEM'. */
 const IS_SERVER_IN_UTC = ['2026-01-15', '2026-07-15']
   .map((date) => `CONVERT_TZ('${date}', '+00:00', @@GLOBAL.time_zone) = '${date}'`)
@@ -62,7 +57,7 @@ const here = (view: string, number: number): string =>
   `${view}.TABLE_SCHEMA = :schema${number} AND ${view}.TABLE_NAME = :table${number}`;
 
 const columns = (number: number): string => `
-  SELECT ${number} AS table_number, c.TABLE_SCHEMA AS found_in, ${SERVER} AS server,
+  SELECT ${number} AS table_number, c.TABLE_SCHEMA AS found_in,
     ${HAS_SESSION_CLOCK} AS has_session_clock, ${IS_SERVER_IN_UTC} AS is_server_in_utc,
     c.COLUMN_NAME AS name, c.DATA_TYPE AS type, c.CHARACTER_MAXIMUM_LENGTH AS length,
     c.DATETIME_PRECISION AS digits, c.COLLATION_NAME AS collation_name, c.CHARACTER_SET_NAME AS charset_name,
@@ -97,7 +92,7 @@ const LONGEST_WAIT_US = 2_000_000;
 export const inspection: TableInspection = {
   columns,
 
-  // MariaDB cuts the answers of JSON_ARRAYAGG and GROUP_CONCAT, and the application may have set a lower limit.
+  // MariaDB cuts the answers of JSON_ARRAYAGG, and the application may have set a lower limit.
   before: '/*M! SET STATEMENT group_concat_max_len = 1048576 FOR */ ',
 
   parameters: schemaAndTable,
@@ -105,7 +100,6 @@ export const inspection: TableInspection = {
   read: (rows, indexes) => ({
     schema: rows[0] && String(rows[0]['found_in']),
     hasSessionClock: Number(rows[0]?.['has_session_clock']) === 1,
-    server: typeof rows[0]?.['server'] === 'string' ? rows[0]['server'] : undefined,
     isServerInUtc: Number(rows[0]?.['is_server_in_utc']) === 1,
     unsuitable: rows[0] && unsuitable(rows[0]),
     columns: rows.map((row) => {

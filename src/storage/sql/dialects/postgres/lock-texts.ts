@@ -1,4 +1,5 @@
 import { RELEASED_MARK } from '../../../../core/lease/owner';
+import { PLACE_NAME } from '../../../../core/lock-name';
 import type { LockTableShape, LockTexts, QuotedLockTable } from '../sql-dialect';
 
 export const TOKEN_SEED = '(extract(epoch FROM statement_timestamp()) * 1000000)::bigint';
@@ -22,7 +23,8 @@ export function lockTexts(quoted: QuotedLockTable, shape: LockTableShape): LockT
   const ours = `WHERE ${name} = :name AND ${lockedBy} = :owner AND ${lockUntil} > ${now}`;
   const records = lockRecords(quoted, shape);
   const inspect = `${records} WHERE ${name} = :name`;
-  const isExpired = `${lockUntil} + ${after(':olderThan')} <= ${now}`;
+  const isLock = `${name} <> '${PLACE_NAME}'`;
+  const isExpired = `${isLock} AND ${lockUntil} + ${after(':olderThan')} <= ${now}`;
   return {
     // Not an upsert, which writes WAL and uses up a transaction id even if the lock is held.
     takeOver: `UPDATE ${table}
@@ -48,7 +50,7 @@ export function lockTexts(quoted: QuotedLockTable, shape: LockTableShape): LockT
     inspect,
     // Waits for writers, because a plain read could overtake the statement whose outcome is in doubt.
     resolve: `${inspect} FOR UPDATE`,
-    list: `${records} WHERE ${name} > :after ORDER BY ${name} LIMIT 1000`,
-    listHeld: `${records} WHERE ${name} > :after AND ${lockUntil} > ${now} ORDER BY ${name} LIMIT 1000`,
+    list: `${records} WHERE ${isLock} AND ${name} > :after ORDER BY ${name} LIMIT 1000`,
+    listHeld: `${records} WHERE ${isLock} AND ${name} > :after AND ${lockUntil} > ${now} ORDER BY ${name} LIMIT 1000`,
   };
 }

@@ -39,16 +39,8 @@ const FIRST_SEARCH_PATH = `
   SELECT set_config('search_path', concat_ws(', ', NULLIF(reset_val, ''), 'pg_temp'), true) AS search_path
   FROM pg_settings WHERE name = 'search_path'`;
 
-/**
- * A physical replica has the same identifier, so promoting it does not change the identifier. The call is inside a text,
- * because otherwise the whole statement fails for a role without the privilege to call it.
- */
-const SERVER = `query_to_xml(
-      CASE WHEN has_function_privilege('pg_control_system()', 'EXECUTE')
-        THEN 'SELECT system_identifier FROM pg_control_system()' ELSE 'SELECT NULL' END, true, true, '')::text`;
-
 const columns = (number: number): string => `
-  SELECT ${number} AS table_number, n.nspname AS found_in, current_database() AS database_name, ${SERVER} AS server,
+  SELECT ${number} AS table_number, n.nspname AS found_in,
     a.attname AS name, t.typname AS type, a.atttypmod AS modifier, c.relkind AS kind,
     c.relpersistence AS persistence, COALESCE(l.collisdeterministic, true) AS is_deterministic,
     EXISTS (SELECT FROM pg_index d WHERE d.indrelid = c.oid AND d.indisunique AND NOT d.indimmediate) AS is_deferrable,
@@ -86,8 +78,6 @@ export const inspection: TableInspection = {
   parameters: quotedTable,
 
   read: (rows, indexes) => ({
-    server: /<system_identifier>(\d+)/.exec(String(rows[0]?.['server']))?.[1],
-    database: rows[0] && String(rows[0]['database_name']),
     schema: rows[0] && String(rows[0]['found_in']),
     unsuitable: rows[0] && unsuitable(rows[0]),
     columns: rows.map((row) => {

@@ -1,4 +1,5 @@
 import { RELEASED_MARK } from '../../../../core/lease/owner';
+import { PLACE_NAME } from '../../../../core/lock-name';
 import type { LockTableShape, LockTexts, QuotedLockTable } from '../sql-dialect';
 
 export function lockTexts(
@@ -12,7 +13,8 @@ export function lockTexts(
       ${lockUntil} AS lock_until_us, ${lockedAt} AS locked_at_us, ${hasToken ? fencingToken : 'NULL'} AS fencing_token
     FROM ${table}`;
   const inspect = `${records} WHERE ${name} = :name`;
-  const isExpired = `${lockUntil} + :olderThan <= ${now}`;
+  const isLock = `${name} <> '${PLACE_NAME}'`;
+  const isExpired = `${isLock} AND ${lockUntil} + :olderThan <= ${now}`;
   return {
     takeOver: `UPDATE ${table}
       SET ${lockUntil} = ${now} + :atMost, ${lockedAt} = ${now}, ${lockedBy} = :owner${
@@ -36,7 +38,7 @@ export function lockTexts(
     inspect,
     // Statements run one at a time and end when they return, so a plain read sees every write that was sent before.
     resolve: inspect,
-    list: `${records} WHERE ${name} > :after ORDER BY ${name} LIMIT 1000`,
-    listHeld: `${records} WHERE ${name} > :after AND ${lockUntil} > ${now} ORDER BY ${name} LIMIT 1000`,
+    list: `${records} WHERE ${isLock} AND ${name} > :after ORDER BY ${name} LIMIT 1000`,
+    listHeld: `${records} WHERE ${isLock} AND ${name} > :after AND ${lockUntil} > ${now} ORDER BY ${name} LIMIT 1000`,
   };
 }
