@@ -10,6 +10,7 @@ import type { SqlResult, SqlRow, SqlStatement, SqlValue } from '../sql/connectio
 import { readAddress, type DriverOptions } from '../sql/database/driver';
 import { serverDatabase, type ServerAddress, type SqlDatabase } from '../sql/database/sql-database';
 import { postgres } from '../sql/dialects/postgres';
+import { refuseOtherSchema } from '../sql/schema/tables';
 
 interface PostgresMessage {
   /** `I` if the session is in no transaction. */
@@ -185,12 +186,21 @@ const EXCLUDED = new Set(
 
 export function postgresDatabase({ Client, options, pool, schema }: PostgresSettings): SqlDatabase {
   const address = addressOf(Client, options);
+  const [ofAddress, other] = schemasIn(String(options['connectionString']));
+  for (const each of [other, schema]) refuseOtherSchema(each, ofAddress);
   const wanted = targetSessionOf(options);
   const open = (limitMs: number): OpeningSession => {
     const client = new Client(ownPostgresOptions(options, limitMs)) as PostgresClient;
     return { session: postgresSessionOf(client), opened: connected(client, options, wanted) };
   };
-  return { ...serverDatabase(postgresServer, address, open, pool), schema };
+  const database = serverDatabase(postgresServer, address, open, pool);
+  return { ...database, schema: ofAddress ?? schema, isSchemaOfAddress: ofAddress !== undefined };
+}
+
+/** Prisma and JDBC put the schema into the address, and pg ignores it. The search path in `options` needs no help. */
+function schemasIn(address: string): string[] {
+  const parameters = new URLSearchParams(/\?[^#]*/.exec(address)?.[0]);
+  return ['schema', 'currentSchema'].flatMap((name) => parameters.getAll(name));
 }
 
 /** pg itself reads the connection string, and the environment for what is missing. A factory of sockets is not called. */

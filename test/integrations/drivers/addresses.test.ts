@@ -6,12 +6,14 @@ import * as mysqlDriver from 'cronlatch/mysql2';
 import * as pgDriver from 'cronlatch/pg';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
+import { provideGuard } from '#cronlatch/integrations/nestjs/provide-guard';
 import { parseUrl } from '#cronlatch/storage/sql/database/sql-database';
 import { DataSource } from 'typeorm';
 import { createJobGuard } from 'cronlatch/typeorm';
 import { closing } from '../../support/benches/closing';
 import { JOB } from '../../support/benches/transaction';
 import { databaseOn, testOn } from '../../support/databases/fresh';
+import { cronlatch } from '../../cli/cronlatch';
 
 const QUIET = { pollInterval: false, logger: false } as const;
 
@@ -137,4 +139,76 @@ void test('target_session_attrs of a standby is refused, because cronlatch write
         assert.ok(error.message.includes(wanted));
         return true;
       });
+});
+
+/** Sources whose address has these parameters, as each entry point takes them. */
+function sourcesWith(url: string, parameters: string): Record<string, () => Promise<JobGuard>> {
+  const address = `${url}?${parameters}`;
+  const pool = new pg.Pool({ connectionString: address });
+  return {
+    address: () => pgDriver.createJobGuard(address, QUIET),
+    options: () => pgDriver.createJobGuard({ connectionString: address }, QUIET),
+    pool: () => pgDriver.createJobGuard(pool, QUIET),
+    module: () => provideGuard({ source: address, ...QUIET }, undefined),
+    DataSource: () => createJobGuard(new DataSource({ type: 'postgres', url: address }), QUIET),
+  };
+}
+
+const SCHEMAS = {
+  'schema, as for Prisma': 'schema=staging',
+  'currentSchema, as for JDBC': 'connect_timeout=5&currentSchema=staging',
+  'the search path': `options=${encodeURIComponent('-c search_path=staging')}`,
+};
+
+for (const [what, parameters] of Object.entries(SCHEMAS))
+  testOn('postgres', `the tables are in the schema that an address names: ${what}`, async () => {
+    await using database = closing(await databaseOn('postgres'));
+    const { url, ask } = database;
+    await ask('CREATE SCHEMA staging');
+    await pgDriver.createTables(url);
+    const created = await cronlatch(['init', '--url', `${url}?${parameters}`]);
+    assert.equal(created.status, 0, created.stderr);
+    assert.deepEqual(await pgDriver.verifySchema(url, { schema: 'staging' }), []);
+    await using production = closing(await pgDriver.createJobGuard(url, QUIET));
+    await production.run(JOB, () => 'paid in production');
+    let states = '';
+    for (const [source, create] of Object.entries(sourcesWith(url, parameters))) {
+      await using staging = closing(await create());
+      await staging.run({ ...JOB, name: source }, () => 'paid in staging');
+      states += `${source}: ${String((await staging.ledger.last(JOB.name))?.result)}\n`;
+    }
+    assert.doesNotMatch(states, /production/);
+    const [row] = await ask('SELECT count(*)::int AS runs FROM staging.cronlatch_run');
+    assert.equal(row?.['runs'], 5);
+  });
+
+void test('two schemas that differ are refused, with both names', async () => {
+  const address = 'postgres://app@127.0.0.1:1/app?schema=staging';
+  const dataSource = (more = {}) => new DataSource({ type: 'postgres', url: address, ...more });
+  const other = { ...QUIET, schema: 'production' };
+  const refusals: (() => Promise<unknown>)[] = [
+    () => pgDriver.createJobGuard(address, other),
+    () => pgDriver.createTables(new pg.Pool({ connectionString: address }), { schema: 'production' }),
+    () => provideGuard({ source: address, ...other }, undefined),
+    () => createJobGuard(dataSource(), other),
+    () => createJobGuard(dataSource({ schema: 'production' }), QUIET),
+    () => pgDriver.createJobGuard(`${address}&currentSchema=production`, QUIET),
+  ];
+  for (const refusal of refusals)
+    await assert.rejects(refusal, (error) => {
+      assert.ok(error instanceof InvalidLockConfigurationError, String(error));
+      assert.match(error.message, /^schema is "production": .* schema 'staging'/);
+      return true;
+    });
+  const { status, stderr } = await cronlatch(['init', '--url', address, '--schema', 'production']);
+  assert.notEqual(status, 0);
+  assert.match(stderr, /schema is "production": .* schema 'staging'/);
+});
+
+void test('a table that names its own schema, or the same one twice, is no contradiction', async () => {
+  const address = 'postgres://app@127.0.0.1:1/app?schema=staging&currentSchema=staging';
+  const lazy = { ...QUIET, lazy: true };
+  for (const options of [{ schema: 'staging' }, { lockTable: 'locks.shedlock' }])
+    await (await pgDriver.createJobGuard(address, { ...lazy, ...options })).close();
+  await assert.rejects(pgDriver.createJobGuard('postgres://a@b/c?schema=my-app', lazy), /schema is "my-app"/);
 });

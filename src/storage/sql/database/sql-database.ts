@@ -26,6 +26,8 @@ export interface SqlDatabase<Lent = unknown> {
   readonly user?: string | undefined;
   /** The schema of tables that name none. `undefined`: that of the connection. */
   readonly schema?: string | undefined;
+  /** Whether the address names that schema, so that the option `schema` must not name another one. */
+  readonly isSchemaOfAddress?: boolean;
   /** The path of a SQLite file. */
   readonly file?: string | undefined;
   /** Why the file can no longer be used, although connections have it open. `undefined` if it can. */

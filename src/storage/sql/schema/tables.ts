@@ -1,6 +1,7 @@
 import { LONGEST_OWNER } from '../../../core/lease/owner';
 import { checkNameLength, DEFAULT_NAME_LENGTH } from '../../../core/lock-name';
 import { refuseOption } from '../../../core/options';
+import type { SqlDatabase } from '../database/sql-database';
 import type { ColumnKind, TableColumn, TableDefinition, TableIndex } from './table-definition';
 
 export interface LockColumns {
@@ -21,6 +22,9 @@ export interface LockTableOptions {
   /** The width of the column of names, in characters: the same in all tables. Default 64, at most 255. */
   readonly nameLength?: number | undefined;
 }
+
+/** The schema of tables that name none, and whether the address of the database names it. */
+type DefaultSchema = Pick<SqlDatabase, 'schema' | 'isSchemaOfAddress'>;
 
 export interface RowLockTableOptions extends Pick<LockTableOptions, 'schema' | 'nameLength'> {
   /** The table of row locks. Default `cronlatch_row_lock`. May carry its schema before a dot. */
@@ -259,7 +263,7 @@ export function isTableSet(set: unknown): set is TableSet {
 export function tablesOf(
   sets: readonly TableSet[],
   names?: TableNames,
-  database?: Pick<LockTableOptions, 'schema'>,
+  database?: DefaultSchema,
 ): readonly TableDefinition[] {
   const kinds = Object.keys(TABLES) as (keyof typeof TABLES)[];
   return kinds
@@ -270,21 +274,21 @@ export function tablesOf(
 /**
  * A table exactly as the migration creates it.
  *
- * @param database with the schema of tables that name none
  * @throws InvalidLockConfigurationError naming the text that is not an identifier
  */
 export function tableOf(
   kind: keyof typeof TABLES,
   names: TableNames = {},
-  database: Pick<LockTableOptions, 'schema'> = {},
+  database: DefaultSchema = {},
 ): TableDefinition {
   const { option, defaultName, suffix = '', longest = Infinity, row, ...of } = TABLES[kind];
   const { [option]: named = defaultName, nameLength = DEFAULT_NAME_LENGTH } = names;
   const parts = typeof named === 'string' ? named.split('.') : [named];
+  if (database.isSchemaOfAddress) refuseOtherSchema(names.schema, database.schema);
   const { schema = parts.length > 1 ? undefined : database.schema } = names;
   const path = schema === undefined ? parts : [schema, ...parts];
   if (path.length > 2) refuseOption(option, path.join('.'), 'use at most one schema and one dot');
-  for (const part of path) checkIdentifier(option, part);
+  for (const part of path) checkIdentifier(part === schema ? 'schema' : option, part);
   const name = path.at(-1) ?? '';
   if (name.length > longest) refuseOption(option, name, `use at most ${longest} characters`);
   const columns = of.columns(nameLength, names);
@@ -297,6 +301,13 @@ export function tableOf(
     indexes: of.indexes?.(name + suffix) ?? [],
     migration: migrationOf(TABLES[kind], path.join('.'), checkNameLength(nameLength)),
   };
+}
+
+/** @throws InvalidLockConfigurationError naming both. Otherwise two environments in one database could share rows. */
+export function refuseOtherSchema(schema: string | undefined, ofAddress: string | undefined): void {
+  if (schema === undefined || ofAddress === undefined || schema === ofAddress) return;
+  const fix = `Remove one of them, or put a schema before the name of each table, as in 'jobs.shedlock'`;
+  refuseOption('schema', schema, `the address of the database names the schema '${ofAddress}'. ${fix}`);
 }
 
 /** How to create the table, as the user has to write it. */
