@@ -261,6 +261,8 @@ export function mysqlDatabase({ mysql2, options, pool, address }: MysqlSettings)
 export function ownMysqlOptions(options: DriverOptions, connectTimeoutMs: number): DriverOptions {
   const kept = Object.entries(options).filter(([key, value]) => value !== undefined && !EXCLUDED.has(key));
   return {
+    // More than cronlatch has. If a tool changes their texts, they must not use up the server's room for all clients.
+    maxPreparedStatements: 200,
     ...Object.fromEntries(kept),
     connectTimeout: connectTimeoutMs,
     // Another character set would turn some characters of a name into question marks.

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { ownMysqlOptions } from '#cronlatch/storage/mysql2/mysql-server';
 
 const OWN = {
+  maxPreparedStatements: 200,
   connectTimeout: 5000,
   charset: 'UTF8MB4_UNICODE_CI',
   supportBigNumbers: true,
@@ -25,6 +26,6 @@ void test('settings that would change a result or the number of connections are 
     ...{ charset: 'latin1_swedish_ci', charsetNumber: 8, jsonStrings: true, stringifyObjects: true },
     ...{ supportBigNumbers: false, bigNumberStrings: false, connectTimeout: 1, resetOnRelease: true },
   };
-  const kept = { enableKeepAlive: true, stream: 'the cloud’s' };
-  assert.deepEqual(ownMysqlOptions({ ...changing, ...kept }, 5000), { ...kept, ...OWN });
+  const kept = { maxPreparedStatements: 50, enableKeepAlive: true, stream: 'the cloud’s' };
+  assert.deepEqual(ownMysqlOptions({ ...changing, ...kept }, 5000), { ...OWN, ...kept });
 });
