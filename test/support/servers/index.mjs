@@ -61,11 +61,17 @@ export async function startServers(names, { required = [], hasty = false, log = 
  * skipped.
  *
  * @param {string} name
- * @param {{ log?: (line: string) => void }} [options]
+ * @param {{ log?: (line: string) => void, args?: string[] }} [options] `args`: further arguments of its program
  * @returns {Promise<import('./types.mjs').OwnServer>}
  */
-export async function startServer(name, { log = console.error } = {}) {
-  return await startRecipe(recipeFor(name), log);
+export async function startServer(name, { log = console.error, args = [] } = {}) {
+  const recipe = recipeFor(name);
+  /** @type {typeof recipe.serve} */
+  const serve = (...of) => {
+    const usual = recipe.serve(...of);
+    return { ...usual, args: [...usual.args, ...args] };
+  };
+  return await startRecipe({ ...recipe, serve }, log);
 }
 
 /**

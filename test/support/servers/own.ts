@@ -28,7 +28,7 @@ export interface Ensemble {
 export type EnsembleName = 'zookeeper' | 'etcd' | 'sentinel';
 
 interface Servers {
-  startServer(name: string, options: Options): Promise<OwnServer>;
+  startServer(name: string, options: Options & { readonly args: readonly string[] }): Promise<OwnServer>;
   startRedisThatKeeps(options: Options): Promise<OwnServer>;
   startEnsemble(name: EnsembleName | 'galera', size: number, options: Options): Promise<Ensemble>;
 }
@@ -37,8 +37,9 @@ interface Options {
   readonly log: (line: string) => void;
 }
 
-export async function ownServer(name: string): Promise<OwnServer> {
-  return await (await servers()).startServer(name, { log: () => {} });
+/** @param args further arguments of its program */
+export async function ownServer(name: string, args: readonly string[] = []): Promise<OwnServer> {
+  return await (await servers()).startServer(name, { log: () => {}, args });
 }
 
 /** A Redis that keeps every answered write when it is killed. */

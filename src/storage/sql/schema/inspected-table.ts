@@ -9,6 +9,8 @@ export interface InspectedTable {
   readonly isServerInUtc?: boolean;
   /** A session can override its clock: `SET timestamp`. */
   readonly hasSessionClock?: boolean;
+  /** A session like this one cannot write, because its isolation level and the server's binary log do not fit. */
+  readonly refusesReadCommitted?: boolean;
   /** Why a relation of this kind cannot keep rows, regardless of its columns. */
   readonly unsuitable: string | undefined;
   readonly columns: readonly InspectedColumn[];

@@ -14,6 +14,7 @@ export type SchemaFindingCode =
   | 'unsuitable-table'
   | 'missing-column'
   | 'wrong-type'
+  | 'statement-log'
   | 'names-not-unique'
   | 'runs-not-unique'
   | 'missing-index'

@@ -23,9 +23,6 @@ export interface LockTableOptions {
   readonly nameLength?: number | undefined;
 }
 
-/** The schema of tables that name none, and whether the address of the database names it. */
-type DefaultSchema = Pick<SqlDatabase, 'schema' | 'isSchemaOfAddress'>;
-
 export interface RowLockTableOptions extends Pick<LockTableOptions, 'schema' | 'nameLength'> {
   /** The table of row locks. Default `cronlatch_row_lock`. May carry its schema before a dot. */
   readonly rowLockTable?: string | undefined;
@@ -263,7 +260,7 @@ export function isTableSet(set: unknown): set is TableSet {
 export function tablesOf(
   sets: readonly TableSet[],
   names?: TableNames,
-  database?: DefaultSchema,
+  database?: Pick<SqlDatabase, 'schema' | 'isSchemaOfAddress'>,
 ): readonly TableDefinition[] {
   const kinds = Object.keys(TABLES) as (keyof typeof TABLES)[];
   return kinds
@@ -279,7 +276,7 @@ export function tablesOf(
 export function tableOf(
   kind: keyof typeof TABLES,
   names: TableNames = {},
-  database: DefaultSchema = {},
+  database: Pick<SqlDatabase, 'schema' | 'isSchemaOfAddress'> = {},
 ): TableDefinition {
   const { option, defaultName, suffix = '', longest = Infinity, row, ...of } = TABLES[kind];
   const { [option]: named = defaultName, nameLength = DEFAULT_NAME_LENGTH } = names;

@@ -258,6 +258,9 @@ function flawsOf(
     const problem = `${found.unsuitable}. Create the table with createTables() or the migration`;
     return [refusal('unsuitable-table', problem)];
   }
+  const unlogged = `cannot be written at READ COMMITTED, because binlog_format is STATEMENT. Use ROW or MIXED, also in the configuration of the server, and restart the instances`;
+  if (found.refusesReadCommitted)
+    return [refusal('statement-log', unlogged, `SET GLOBAL binlog_format = 'ROW'`)];
   const pairs = columnPairs(definition, found, dialect.inspection);
   const table = quotePath(path, dialect);
   return TABLE_RULES.flatMap((rule) => rule({ definition, found, pairs, dialect, sharesSessions, table }));

@@ -47,6 +47,12 @@ const HAS_SESSION_CLOCK = `TRUE /*M! AND @@secure_timestamp = 'NO' */ /*!80000 A
       SELECT 1 FROM performance_schema.session_variables v
       WHERE v.VARIABLE_NAME = 'binlog_format' AND v.VARIABLE_VALUE = 'STATEMENT') */`;
 
+/** InnoDB then refuses to write rows. A lookup, because a server without one of these variables would refuse its @@name. */
+const LOGS_STATEMENTS = `@@log_bin AND 2 = (SELECT COUNT(DISTINCT v.VARIABLE_VALUE)
+      FROM /*!80000 performance_schema.session_variables */ /*M! information_schema.SESSION_VARIABLES */ v
+      WHERE (v.VARIABLE_NAME = 'binlog_format' AND v.VARIABLE_VALUE = 'STATEMENT')
+        OR (v.VARIABLE_NAME IN ('transaction_isolation', 'tx_isolation') AND v.VARIABLE_VALUE LIKE 'READ-%'))`;
+
 /** Checks a date in winter and one in summer. It also works for the zone 'SYSTEM'. */
 const IS_SERVER_IN_UTC = ['2026-01-15', '2026-07-15']
   .map((date) => `CONVERT_TZ('${date}', '+00:00', @@GLOBAL.time_zone) = '${date}'`)
@@ -62,7 +68,7 @@ const columns = (number: number): string => `
     c.COLUMN_NAME AS name, c.DATA_TYPE AS type, c.CHARACTER_MAXIMUM_LENGTH AS length,
     c.DATETIME_PRECISION AS digits, c.COLLATION_NAME AS collation_name, c.CHARACTER_SET_NAME AS charset_name,
     c.IS_NULLABLE AS is_nullable, c.COLUMN_DEFAULT AS default_value, c.EXTRA AS extra,
-    t.TABLE_TYPE AS kind, t.ENGINE AS engine, e.TRANSACTIONS AS transactions,
+    ${LOGS_STATEMENTS} AS logs_statements, t.TABLE_TYPE AS kind, t.ENGINE AS engine, e.TRANSACTIONS AS transactions,
     (
       SELECT CAST(JSON_ARRAYAGG(JSON_ARRAY(
         i.INDEX_NAME, i.SEQ_IN_INDEX, i.COLUMN_NAME, i.NON_UNIQUE = 0 AND i.SUB_PART IS NULL)) AS CHAR)
@@ -100,6 +106,7 @@ export const inspection: TableInspection = {
   read: (rows, indexes) => ({
     schema: rows[0] && String(rows[0]['found_in']),
     hasSessionClock: Number(rows[0]?.['has_session_clock']) === 1,
+    refusesReadCommitted: Number(rows[0]?.['logs_statements']) === 1,
     isServerInUtc: Number(rows[0]?.['is_server_in_utc']) === 1,
     unsuitable: rows[0] && unsuitable(rows[0]),
     columns: rows.map((row) => {
