@@ -186,7 +186,9 @@ const EXCLUDED = new Set(
 
 export function postgresDatabase({ Client, options, pool, schema }: PostgresSettings): SqlDatabase {
   const address = addressOf(Client, options);
-  const [ofAddress, other] = schemasIn(String(options['connectionString']));
+  const parameters = new URLSearchParams(/\?[^#]*/.exec(String(options['connectionString']))?.[0]);
+  // Prisma and JDBC put the schema into the address, and pg ignores it.
+  const [ofAddress, other] = ['schema', 'currentSchema'].flatMap((name) => parameters.getAll(name));
   for (const each of [other, schema]) refuseOtherSchema(each, ofAddress);
   const wanted = targetSessionOf(options);
   const open = (limitMs: number): OpeningSession => {
@@ -195,12 +197,6 @@ export function postgresDatabase({ Client, options, pool, schema }: PostgresSett
   };
   const database = serverDatabase(postgresServer, address, open, pool);
   return { ...database, schema: ofAddress ?? schema, isSchemaOfAddress: ofAddress !== undefined };
-}
-
-/** Prisma and JDBC put the schema into the address, and pg ignores it. The search path in `options` needs no help. */
-function schemasIn(address: string): string[] {
-  const parameters = new URLSearchParams(/\?[^#]*/.exec(address)?.[0]);
-  return ['schema', 'currentSchema'].flatMap((name) => parameters.getAll(name));
 }
 
 /** pg itself reads the connection string, and the environment for what is missing. A factory of sockets is not called. */

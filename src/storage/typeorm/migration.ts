@@ -1,5 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { checkOptionNames, refuseOption } from '../../core/options';
+import type { SqlDatabase } from '../sql/database/sql-database';
 import { quotePath } from '../sql/dialects/sql-dialect';
 import type { SqlRow } from '../sql/connections/statement';
 import { createTable } from '../sql/schema/create-table';
@@ -66,7 +67,7 @@ const ALL_TABLES: TableMigration = {
 /**
  * Creates a migration for all tables, or for one set. Add the returned class to the `migrations` of the DataSource. The migration leaves
  * existing tables unchanged, so it can run twice. Still, run migrations once before the instances start: TypeORM does not
- * lock, and two runs at once can collide on its own table `migrations`.
+ * lock, and two runs at once can collide on its own table `migrations`. Undoing it drops no table once one of them holds a row.
  *
  * TypeORM never repeats a migration. If a later version needs a new set of tables, add a migration with `tables` for it.
  *
@@ -91,11 +92,31 @@ export function createCronlatchMigration(options: MigrationOptions = {}): new ()
     }
 
     async down(runner: QueryRunner): Promise<void> {
-      const database = databaseOf(dataSourceOf(runner));
-      for (const { path } of [...tablesOf(sets, options, database)].reverse())
-        await runner.query(`DROP TABLE IF EXISTS ${quotePath(path, database.dialect)}`);
+      const dataSource = dataSourceOf(runner);
+      const database = databaseOf(dataSource);
+      const tables: TableDefinition[] = [];
+      for (const table of tablesOf(sets, options, database))
+        if (await runner.hasTable(table.path.join('.'))) tables.unshift(table);
+      const drops = tables.map(({ path }) => `DROP TABLE ${quotePath(path, database.dialect)}`);
+      for (const table of tables) {
+        if (!(await isInUse(table, runner, database))) continue;
+        const why = `Table '${table.path.join('.')}' holds rows, or another program created it, so no table was dropped.`;
+        return dataSource.logger.logMigration(
+          `${why} If nothing needs them any more: ${drops.join('; ')};`,
+          runner,
+        );
+      }
+      for (const drop of drops) await runner.query(drop);
     }
   };
+}
+
+/** Whether an instance has used the table, or it is one of ShedLock for Java, which has fewer columns. */
+async function isInUse({ path, columns }: TableDefinition, runner: QueryRunner, { dialect }: SqlDatabase) {
+  const [row] = (await runner.query(
+    `SELECT 1 FROM ${quotePath(path, dialect)} LIMIT 1`,
+  )) as readonly SqlRow[];
+  return row !== undefined || !(await runner.hasColumn(path.join('.'), columns.at(-1)?.name ?? ''));
 }
 
 /** The indexes that the ledger's table of an older version lacks. None if there is no such table. */

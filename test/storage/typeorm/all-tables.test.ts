@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DataSource } from 'typeorm';
 import { createCronlatchEntities, createCronlatchMigration, createJobGuard } from 'cronlatch/typeorm';
-import { findProblems } from '#cronlatch/integrations/sql/tables';
+import { createMissingTables, findProblems } from '#cronlatch/integrations/sql/tables';
 import { databaseOf } from '#cronlatch/storage/typeorm/database';
 import { closing } from '../../support/benches/closing';
-import { testOnEvery, type TestDatabase } from '../../support/databases/fresh';
+import { SERVER_NAMES, testOnEvery, type TestDatabase } from '../../support/databases/fresh';
 
 const SETS = ['lock', 'ledger', 'jobs', 'operations'] as const;
 const DAILY = {
@@ -40,6 +40,60 @@ testOnEvery('one migration creates all tables, can run twice, and can be undone'
   await dataSource.undoLastMigration();
   assert.equal((await problemsOf(dataSource)).length, 6);
 });
+
+/** What these queries return after a migration was undone on a database that another program has prepared. */
+async function leftAfterUndoing(
+  database: TestDatabase,
+  prepare: (dataSource: DataSource) => Promise<unknown>,
+  queries: readonly string[],
+): Promise<unknown[]> {
+  await using dataSource = closing(await connect(database, { migrations: [createCronlatchMigration()] }));
+  await prepare(dataSource);
+  await dataSource.runMigrations();
+  await dataSource.undoLastMigration();
+  const answers: unknown[] = [];
+  for (const query of queries) answers.push(await dataSource.query(query));
+  return answers;
+}
+
+const OF_JAVA = `CREATE TABLE shedlock (name VARCHAR(64) NOT NULL PRIMARY KEY, lock_until TIMESTAMP(3) NOT NULL,
+  locked_at TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3), locked_by VARCHAR(255) NOT NULL)`;
+
+testOnEvery(
+  'undoing the migration leaves a table of ShedLock for Java, also an empty one',
+  async (database) => {
+    const held = `INSERT INTO shedlock VALUES ('payroll', '2037-01-01', '2026-11-20', 'java-host')`;
+    for (const [text, locks] of [
+      [OF_JAVA, []],
+      [held, [{ name: 'payroll' }]],
+    ] as const) {
+      const prepare = (dataSource: DataSource): Promise<unknown> => dataSource.query(text);
+      assert.deepEqual(await leftAfterUndoing(database, prepare, ['SELECT name FROM shedlock']), [locks]);
+    }
+  },
+  SERVER_NAMES,
+);
+
+testOnEvery(
+  'undoing the migration leaves tables that have been used, with what they hold',
+  async (database) => {
+    const use = async (dataSource: DataSource): Promise<void> => {
+      await createMissingTables(databaseOf(dataSource), {});
+      await using guard = closing(await createJobGuard(dataSource, { logger: false }));
+      await guard.run(DAILY, () => 'paid');
+    };
+    const queries = [
+      'SELECT name FROM shedlock',
+      'SELECT state FROM cronlatch_run',
+      'SELECT id FROM cronlatch_run_log',
+    ];
+    assert.deepEqual(await leftAfterUndoing(database, use, queries), [
+      [{ name: DAILY.name }],
+      [{ state: 'completed' }],
+      [],
+    ]);
+  },
+);
 
 testOnEvery('an application adds the set of a newer version with a further migration', async (database) => {
   const older = SETS.slice(0, 3).map((set) => createCronlatchMigration({ tables: [set] }));
