@@ -1,6 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { checkOptionNames, refuseOption } from '../../core/options';
-import type { SqlDatabase } from '../sql/database/sql-database';
 import { quotePath } from '../sql/dialects/sql-dialect';
 import type { SqlRow } from '../sql/connections/statement';
 import { createTable } from '../sql/schema/create-table';
@@ -94,13 +93,18 @@ export function createCronlatchMigration(options: MigrationOptions = {}): new ()
     async down(runner: QueryRunner): Promise<void> {
       const dataSource = dataSourceOf(runner);
       const database = databaseOf(dataSource);
-      const tables: TableDefinition[] = [];
-      for (const table of tablesOf(sets, options, database))
-        if (await runner.hasTable(table.path.join('.'))) tables.unshift(table);
-      const drops = tables.map(({ path }) => `DROP TABLE ${quotePath(path, database.dialect)}`);
-      for (const table of tables) {
-        if (!(await isInUse(table, runner, database))) continue;
-        const why = `Table '${table.path.join('.')}' holds rows, or another program created it, so no table was dropped.`;
+      const drops: string[] = [];
+      let used: string | undefined;
+      for (const { path, columns } of tablesOf(sets, options, database)) {
+        const [name, quoted] = [path.join('.'), quotePath(path, database.dialect)];
+        if (!(await runner.hasTable(name))) continue;
+        drops.unshift(`DROP TABLE ${quoted}`);
+        const [row] = (await runner.query(`SELECT 1 FROM ${quoted} LIMIT 1`)) as readonly SqlRow[];
+        // A table of ShedLock for Java lacks the last column.
+        if (row !== undefined || !(await runner.hasColumn(name, columns.at(-1)?.name ?? ''))) used = name;
+      }
+      if (used !== undefined) {
+        const why = `Table '${used}' holds rows, or another program created it, so no table was dropped.`;
         return dataSource.logger.logMigration(
           `${why} If nothing needs them any more: ${drops.join('; ')};`,
           runner,
@@ -109,14 +113,6 @@ export function createCronlatchMigration(options: MigrationOptions = {}): new ()
       for (const drop of drops) await runner.query(drop);
     }
   };
-}
-
-/** Whether an instance has used the table, or it is one of ShedLock for Java, which has fewer columns. */
-async function isInUse({ path, columns }: TableDefinition, runner: QueryRunner, { dialect }: SqlDatabase) {
-  const [row] = (await runner.query(
-    `SELECT 1 FROM ${quotePath(path, dialect)} LIMIT 1`,
-  )) as readonly SqlRow[];
-  return row !== undefined || !(await runner.hasColumn(path.join('.'), columns.at(-1)?.name ?? ''));
 }
 
 /** The indexes that the ledger's table of an older version lacks. None if there is no such table. */

@@ -25,6 +25,7 @@ async function ownOptionsOf(options: object): Promise<Record<string, unknown>> {
 }
 
 const OWN = {
+  maxPreparedStatements: 200,
   connectTimeout: 5000,
   charset: 'UTF8MB4_UNICODE_CI',
   supportBigNumbers: true,

@@ -55,13 +55,10 @@ function failureOf({ code, message }: DriverError): SqlFailureKind {
   if (code !== undefined && SQLSTATE.test(code) && /\d/.test(code)) {
     return FAILURE_KINDS[code] ?? (code.startsWith('08') ? 'unknown' : 'refused');
   }
-  return OTHER_TEXT.test(message) || /not queryable|client was closed/i.test(message) ? 'refused' : 'unknown';
+  return /not queryable|client was closed|^prepared statements must/i.test(message) ? 'refused' : 'unknown';
 }
 
-/** pg has sent nothing, because a tool has changed the text of the statement, for example by a comment with a trace id. */
-const OTHER_TEXT = /^Prepared statements must be unique/;
-
-/** The prepared statement is unknown or exists already (behind a pooler), or its table has changed (ALTER TABLE). */
+/** A pooler has forgotten the prepared statement or has it already, its table has changed, or a tool has changed its text. */
 function refusesPreparing({ code = '', message }: DriverError): boolean {
-  return ['26000', '42P05', '0A000'].includes(code) || OTHER_TEXT.test(message);
+  return ['26000', '42P05', '0A000'].includes(code) || message.startsWith('Prepared statements must');
 }

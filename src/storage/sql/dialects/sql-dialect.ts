@@ -161,6 +161,8 @@ export interface ColumnTypes {
   ) => string | undefined;
   /** An index as a part of CREATE TABLE, for a dialect that cannot create one only if it is missing. */
   readonly inlineIndex?: (index: TableIndex) => string;
+  /** Moves the sequence of the ids if a restore or a replication has left it behind the rows. `select`: only finds it. */
+  readonly sequenceFix?: (table: readonly string[], select?: string) => string;
   /** Also the fix for a table that lacks the index. */
   readonly createIndex: (table: readonly string[], index: TableIndex) => string;
 }

@@ -32,6 +32,7 @@ export const CATALOGUE = {
   'read-only': ['error', 'Connect to the primary, or allow writes if this is the primary.'],
   'read-split': ['warning', 'Connect to the primary directly. With Pgpool-II, set load_balance_mode = off.'],
   'rollback-mode': ['warning', 'Switch the file to WAL.'],
+  'sequence-behind': ['error', 'Run this statement as the owner of the table.'],
   serializable: ['info', `Leave connections at 'own'.`],
   'stuck-run': ['warning', 'Start an instance with the job, or: npx cronlatch rerun JOB PERIOD --force'],
   'unknown-owner': ['warning', 'Find out which program writes to the table.'],

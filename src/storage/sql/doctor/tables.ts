@@ -69,12 +69,17 @@ export async function judgePrivileges(
     });
   const findings = lacked.length === 0 ? [] : [lacks(lacked.join(', '), 'table', path.join('.'), table)];
   const id = columns.find(({ kind }) => kind.is === 'id');
-  if (dialect.name !== 'postgres' || id === undefined) return findings;
+  const { sequenceFix } = dialect.columnTypes;
+  if (sequenceFix === undefined || id === undefined) return findings;
   // An insert also needs the sequence that numbers the rows, which EXPLAIN does not check. Identity columns do not.
   const sequences =
     await ask(`SELECT s.name AS name FROM pg_get_serial_sequence('${table}', '${id.name}') AS s (name)
     JOIN pg_attribute a ON a.attrelid = '${table}'::regclass AND a.attname = '${id.name}'
     WHERE a.attidentity = '' AND NOT has_sequence_privilege(s.name, 'USAGE')`);
   const names = sequences.map(({ name }) => String(name));
-  return [...findings, ...names.map((name) => lacks('USAGE', 'sequence', name, name))];
+  findings.push(...names.map((name) => lacks('USAGE', 'sequence', name, name)));
+  const problem = `The next ids of table '${path.join('.')}' are in use, so no row can be inserted.`;
+  if (findings.length === 0 && (await ask(sequenceFix(path, '1'))).length > 0)
+    findings.push(found('sequence-behind', problem, sequenceFix(path)));
+  return findings;
 }

@@ -10,7 +10,7 @@ import {
   type SqlResult,
   type SqlStatement,
 } from '../connections/statement';
-import { driverErrorOf, translateDriverError } from '../connections/sql-failure';
+import { driverErrorOf, DuplicateRecord, translateDriverError } from '../connections/sql-failure';
 import type { SqlDatabase } from '../database/sql-database';
 import { inspectionOf, readTable, type InspectedTable } from './inspected-table';
 import { isUsable, type SchemaFinding } from './schema-finding';
@@ -123,11 +123,20 @@ export class VerifiedTables<Statements> {
     use: (session: SqlSession, endsAtMs: number) => Promise<T>,
     limit: Limit,
     subject: string | undefined,
+    isRetry = false,
   ): Promise<T> {
     try {
       return await this.options.connections.run(use, limit);
     } catch (error) {
-      throw error instanceof SqlExecutionError ? this.failureOf(error, subject) : error;
+      const failure = error instanceof SqlExecutionError ? this.failureOf(error, subject) : error;
+      const { sequenceFix } = this.options.dialect.columnTypes;
+      const withIds = this.definitions.filter(({ primaryKey }) => primaryKey === undefined);
+      const canRetry = sequenceFix && withIds.length > 0 && !isRetry && failure instanceof DuplicateRecord;
+      if (!canRetry) throw failure;
+      // The key of the row may be free, and only its generated id in use. Then nothing was written.
+      for (const text of withIds.map(({ path }) => sequenceFix(path)))
+        await this.execute({ id: '', text, values: [] }, limit, `the next id (${text})`);
+      return await this.#run(use, limit, subject, true);
     }
   }
 

@@ -27,6 +27,11 @@ export const columnTypes: ColumnTypes = {
   withoutTimeZone: (table, columns) =>
     `ALTER TABLE ${table} ${columns.map((column) => `ALTER COLUMN ${column} TYPE timestamp`).join(', ')}`,
   alter: (table, column, type) => `ALTER TABLE ${table} ALTER COLUMN ${column} TYPE ${type}`,
+  sequenceFix(path, select = 'setval(s.name::regclass, m.id)') {
+    const table = path.map((part) => `"${part}"`).join('.');
+    const from = `pg_get_serial_sequence('${table}', 'id') s (name), (SELECT max(id)::bigint AS id FROM ${table}) m`;
+    return `SELECT ${select} FROM ${from} WHERE m.id > COALESCE(pg_sequence_last_value(s.name::regclass), 0)`;
+  },
   createIndex: (table, { name, columns, isUnique }) =>
     `CREATE ${isUnique ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS "${name}" ON ${table.map((part) => `"${part}"`).join('.')} (${columns.join(', ')})`,
 };
