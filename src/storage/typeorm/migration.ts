@@ -105,10 +105,8 @@ export function createCronlatchMigration(options: MigrationOptions = {}): new ()
       }
       if (used !== undefined) {
         const why = `Table '${used}' holds rows, or another program created it, so no table was dropped.`;
-        return dataSource.logger.logMigration(
-          `${why} If nothing needs them any more: ${drops.join('; ')};`,
-          runner,
-        );
+        dataSource.logger.logMigration(`${why} If nothing needs them: ${drops.join('; ')};`, runner);
+        return;
       }
       for (const drop of drops) await runner.query(drop);
     }

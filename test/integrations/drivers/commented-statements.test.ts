@@ -14,14 +14,18 @@ import { postgresPool } from '../../support/databases/postgres';
 let traces = 0;
 const commented = (text: string): string => `/* trace ${++traces} */ ${text}`;
 
-class CommentingClient extends pg.Client {}
-const query = pg.Client.prototype.query as (this: pg.Client, ...args: unknown[]) => unknown;
-CommentingClient.prototype.query = function (this: pg.Client, statement: unknown, ...rest: unknown[]) {
-  const { text } = statement as pg.QueryConfig;
-  const changed =
-    text === undefined ? statement : { ...(statement as pg.QueryConfig), text: commented(text) };
-  return query.call(this, changed, ...rest);
-} as typeof pg.Client.prototype.query;
+class CommentingClient extends pg.Client {
+  constructor(options?: pg.ClientConfig) {
+    super(options);
+    const send = this.query.bind(this) as (...args: unknown[]) => unknown;
+    const query = (statement: pg.QueryConfig, ...rest: unknown[]): unknown =>
+      send(
+        statement.text === undefined ? statement : { ...statement, text: commented(statement.text) },
+        ...rest,
+      );
+    Object.assign(this, { query });
+  }
+}
 
 for (const connections of ['own', 'shared'] as const)
   testOn(
@@ -66,7 +70,7 @@ for (const server of ['mysql', 'mariadb'] as const)
     };
     traces = 0;
     const driver = { ...mysql2, createConnection };
-    const dataSource = new DataSource({ ...application.options, driver } as DataSource['options']);
+    const dataSource = new DataSource({ ...application.options, driver });
     await using provider = closing(new TypeOrmLockProvider(dataSource));
     for (let tick = 1; tick <= 250; tick += 1)
       assert.equal(await (await provider.lock({ name: 'job', lockAtMostFor: '1h' }))?.unlock(), true);
