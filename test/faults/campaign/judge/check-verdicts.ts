@@ -60,13 +60,14 @@ const CUTS =
 
 /**
  * If its connection was cut, ioredis sends a command again without a word. A release that took effect is then refused the
- * second time, if another worker has got the lock meanwhile.
+ * second time, if another worker has got the lock meanwhile. That worker may not know: its answer may be lost, too.
  */
 function releaseSentTwice(
-  { keeper, injections }: Evidence,
-  { worker, release, released }: Grant,
+  evidence: Evidence,
+  { name, worker, release, released }: Grant,
   takenOverMs: number,
 ): string | undefined {
+  const { keeper, injections } = evidence;
   if (keeper !== 'redis' && keeper !== 'sentinel') return undefined;
   const fromMs = (release?.atMs ?? Infinity) - SLACK_MS;
   const untilMs = (released?.atMs ?? -Infinity) + SLACK_MS;
@@ -77,5 +78,24 @@ function releaseSentTwice(
       injection.fromMs <= untilMs &&
       injection.untilMs >= fromMs,
   );
-  return isCut && takenOverMs >= fromMs && takenOverMs <= untilMs ? 'release sent twice' : undefined;
+  const isGranted = takenOverMs >= fromMs && takenOverMs <= untilMs;
+  const isTaken = isGranted || hasUnknownRequest(evidence, { name, worker }, fromMs, untilMs);
+  return isCut && isTaken ? 'release sent twice' : undefined;
+}
+
+/** Whether another worker requested the lock in this time, and got no answer or an error. */
+function hasUnknownRequest(
+  { journal }: Evidence,
+  { name, worker }: Pick<Grant, 'name' | 'worker'>,
+  fromMs: number,
+  untilMs: number,
+): boolean {
+  return journal.some((request) => {
+    if (request.k !== 'request' || request.name !== name || request.worker === worker) return false;
+    const answer = journal.find(
+      (entry) => entry.k === 'answer' && entry.worker === request.worker && entry.id === request.id,
+    );
+    const isUnknown = answer?.k !== 'answer' || answer.verdict === 'failed';
+    return isUnknown && request.atMs <= untilMs && (answer?.atMs ?? Infinity) >= fromMs;
+  });
 }

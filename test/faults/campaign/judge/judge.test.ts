@@ -281,6 +281,23 @@ void suite('the judge of a campaign knows what each store can lose', () => {
   acquitted('a release that ioredis sent again after a cut', () =>
     releasedTwice().evidence({ keeper: 'redis', injections: [cut] }),
   );
+  /** The other worker asks for the lock at `at`, and is granted it or not: it does not know. */
+  const releasedAndAsked = (at: number, verdict: 'held' | 'failed'): Evidence =>
+    new Story()
+      .grant(1, 1000)
+      .note(1, 1090, { k: 'release', name: 'job', token: 1_000_000 })
+      .answered(2, at, verdict)
+      .note(1, 1200, { k: 'released', name: 'job', token: 1_000_000, stillOurs: false })
+      .evidence({ keeper: 'redis', injections: [cut] });
+  acquitted('… also if the worker that got the lock meanwhile lost the answer', () =>
+    releasedAndAsked(1150, 'failed'),
+  );
+  condemned('… but not if that worker was refused', () => releasedAndAsked(1150, 'held'), /P2: the release/);
+  condemned(
+    '… nor if it had its error before the release',
+    () => releasedAndAsked(1040, 'failed'),
+    /P2: the release/,
+  );
   condemned(
     'a release that was refused without a cut',
     () => releasedTwice().evidence({ keeper: 'redis', injections: [{ ...cut, worker: 2 }] }),
