@@ -41,6 +41,11 @@ export function momentOf(clock: Clock): Moment {
   return { monotonicMs: clock.monotonicMs(), wallMs: clock.wallMs() };
 }
 
+/** Whether a time that a store wrote lies ahead of its clock, by more than 5 minutes, the default of `maxSkew`. */
+export function isAhead(written: Date | undefined, now: Date | undefined): boolean {
+  return Number(written) - Number(now) > 300_000;
+}
+
 /**
  * How far the wall clock may run ahead of the monotonic one, as a share of the lease. If it runs further ahead, the
  * machine was suspended or the clock was set, and it is unknown how much of the lease has passed.

@@ -126,6 +126,8 @@ export interface LockState {
   readonly lockUntil: Date;
   /** When the lock was granted, by the store's clock. `undefined` if the store does not keep this. */
   readonly lockedAt?: Date | undefined;
+  /** When the record was read, by the store's clock. `undefined` if the store does not report this. */
+  readonly readAt?: Date | undefined;
   /** `undefined` if the store has no tokens. */
   readonly fencingToken: number | undefined;
 }

@@ -1,22 +1,27 @@
 import { InvalidLockUseError, type LockState } from '../core';
 import { DAY_MS, parseDuration, type Duration } from '../core/duration';
+import { describeAhead } from '../core/lease/lock-records';
 import { isKept, readHold } from '../core/lease/owner';
 import type { LatestRun, RegisteredJob, RunSummary } from '../ledger';
 import { periodAt, periodsBetween } from '../ledger';
 import { declaredPolicy, findLateJobs, readKnownRegister, zoneOf } from '../ledger/known-register';
 import { operatorCommand, stateOfRun, timeText, type KnownRun } from '../ledger/operator/state-of-run';
 import { canBePaused } from '../ledger/job-register';
+import { describeRun, isRunAhead } from '../ledger/run';
 import { calendarPeriodsOf } from '../ledger/policy/job-policy';
 import { requestIdOf } from '../ledger/operator/request-run';
 import { limitOf, type LedgerContext } from '../ledger/store-statements';
 import { allLocks, type GuardLocks } from './guard-locks';
 import { skipsDates } from './jobs/cron-expression';
 
+type Problem = 'clock' | 'failed' | 'interrupted' | 'late' | 'missed' | 'unreadable';
+
 /** What an operator should know of a job. */
 export interface JobRemark {
   /**
    * Problems:
    *
+   * - `clock`: its lock or a run has a time that lies ahead of the database's clock.
    * - `failed`: a run failed permanently, or the last run of a job that has only a lock.
    * - `interrupted`: the holder of a run crashed, and `onCrash` is `'hold'`.
    * - `late`: a scheduled time has passed, and no instance has answered its tick.
@@ -29,8 +34,7 @@ export interface JobRemark {
    * - `standby`: all instances that declare the job are on standby.
    * - `undeclared`: no instance has declared the job for a week.
    */
-  readonly kind:
-    'failed' | 'interrupted' | 'late' | 'missed' | 'unreadable' | 'on hold' | 'standby' | 'undeclared';
+  readonly kind: Problem | 'on hold' | 'standby' | 'undeclared';
   /** Of `failed`, `interrupted` and `late`: the same as long as it is about the same attempt or tick. */
   readonly id?: string | undefined;
   /** In sentences. */
@@ -41,7 +45,7 @@ export interface JobRemark {
 
 /** The states of a job in one word, the worst first. */
 const STATES = [
-  ...(['failed', 'interrupted', 'unreadable', 'on hold', 'standby', 'late', 'missed'] as const),
+  ...(['failed', 'interrupted', 'unreadable', 'clock', 'on hold', 'standby', 'late', 'missed'] as const),
   ...(['due', 'running', 'kept', 'ok', 'disabled'] as const),
 ];
 
@@ -114,9 +118,14 @@ export async function readOverview(
 ): Promise<Overview> {
   const toleranceMs = parseDuration(lateAfter, 'lateAfter of guard.overview');
   const register = context && (await readKnownRegister(context));
-  const runs = (await context?.store.latest?.(limitOf(context))) ?? [];
+  const latest = (await context?.store.latest?.(limitOf(context))) ?? [];
   const locks = await allLocks(guardLocks, { held: true }).catch(unlisted);
   const { now = new Date(), jobs: registered = [], unreadable = [] } = register ?? {};
+  // The newest run shows that the clock was ahead. Other periods that have not begun may have runs, too.
+  const ahead = latest.filter((run) => isRunAhead(run, now)).map(({ job }) => job);
+  const future = { jobs: ahead, from: now, to: new Date(now.getTime() + 366 * DAY_MS), limit: 100 };
+  const more = ahead.length > 0 ? await context?.store.summaries?.(future, limitOf(context)) : [];
+  const runs = new Map([...(more ?? []), ...latest].map((run) => [describeRun(run), run])).values();
   const late = findLateJobs({ now, jobs: registered }, toleranceMs);
   const lockOf = new Map(locks?.map((lock) => [lock.name, lock]));
   const runsOf = new Map<string, LatestRun[]>();
@@ -124,6 +133,8 @@ export async function readOverview(
   const jobOf = new Map(registered.map((each) => [each.job, each]));
   const rowOf = new Map(unreadable.map((row) => [row.job, row]));
   const names = new Set([...jobOf.keys(), ...rowOf.keys(), ...runsOf.keys()]);
+  const declared = new Set(registered.map((job) => job.declared.lock));
+  for (const lock of locks ?? []) if (!declared.has(lock.name) && describeAhead(lock)) names.add(lock.name);
   const jobs = [...names].sort().map((name) => {
     const [job, row, own] = [jobOf.get(name), rowOf.get(name), runsOf.get(name) ?? []];
     const lock = lockOf.get(job?.declared.lock ?? name);
@@ -131,7 +142,7 @@ export async function readOverview(
     const at = (instant = now): string => when(instant, { timeZone, now });
     const found: Found = { name, job, lock, runs: own, now, timeZone, at };
     const unread = row ? [unreadableRemark(row)] : [];
-    return overviewOfJob(found, [...unread, ...lateRemark(found, late.get(name))]);
+    return overviewOfJob(found, [...unread, ...clockRemark(lock), ...lateRemark(found, late.get(name))]);
   });
   for (const { lock } of jobs) if (lock) lockOf.delete(lock.name);
   jobs.sort((a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state));
@@ -157,7 +168,7 @@ interface Found {
 function overviewOfJob(found: Found, others: readonly JobRemark[]): JobOverview {
   const { name, job, lock, runs, timeZone, at } = found;
   const [newest, notes] = [newestOf(runs), notesOf(found)];
-  const ofRuns = runs.flatMap((run) => problemOf(run, at));
+  const ofRuns = runs.flatMap((run) => problemOf(run, at, found.now));
   const problems = [...ofRuns, ...others, ...missedRemark(found), ...lastRunRemark(found)];
   const running = runs.filter(({ state }) => state === 'running');
   const isKeptLock = lock !== undefined && isKept(lock.lockedBy);
@@ -234,6 +245,13 @@ export function whyCommand(job: string): readonly string[] {
   return ['why', ...(job.startsWith('-') ? ['--', job] : [job])];
 }
 
+export function clockRemark(lock: LockState | undefined): JobRemark[] {
+  const text = lock && describeAhead(lock);
+  if (!text) return [];
+  const command = operatorCommand('release', [lock.name], ['--owner', lock.lockedBy]);
+  return [{ kind: 'clock', text, command }];
+}
+
 /** The last run of a job that has only a lock. */
 function lastRunRemark({ name, job, at }: Found): JobRemark[] {
   if (job?.lastOutcome !== 'failed') return [];
@@ -264,12 +282,14 @@ function missedRemark({ name, job, runs, now }: Found): JobRemark[] {
   return [{ kind: 'missed', text, command: operatorCommand('backfill', [name], range) }];
 }
 
-/** A run that no instance goes on with by itself. */
-export function problemOf(run: KnownRun, when?: Found['at']): JobRemark[] {
+/** A run that no instance goes on with by itself, or that was written while the clock was ahead. */
+export function problemOf(run: KnownRun, when?: Found['at'], now?: Date): JobRemark[] {
   const { job, scope, periodKey, generation, attempt, state, nextAttemptAt } = run;
-  if (state !== 'interrupted' && !(state === 'failed' && nextAttemptAt === undefined)) return [];
-  const { sentence, remedy } = stateOfRun(run, when && { when });
+  const isOver = state === 'interrupted' || (state === 'failed' && nextAttemptAt === undefined);
+  if (!isOver && !isRunAhead(run, now)) return [];
+  const { sentence, remedy } = stateOfRun(run, { now, ...(when && { when }) });
   const text = `The run of job '${job}'${scope === '' ? '' : ` (${scope})`} for ${periodKey} ${sentence}. ${remedy?.advice}`;
+  if (!isOver) return [{ kind: 'clock', text, command: remedy?.command }];
   const id = requestIdOf(state, job, scope, periodKey, generation, attempt);
   return [{ kind: state, id, text, command: remedy?.command }];
 }

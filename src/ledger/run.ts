@@ -1,4 +1,5 @@
 import { type RunIdentity } from '../core';
+import { isAhead } from '../core/clock';
 import { refuseOption } from '../core/options';
 import type { RunState } from './run-state';
 
@@ -112,6 +113,11 @@ export function isOverdue({ state, nextAttemptAt }: RunSummary, now: Date): bool
     case 'skipped':
       return false;
   }
+}
+
+/** Whether it waits or has ended, and has a time that lies ahead of the database's clock. */
+export function isRunAhead({ state, startedAt, updatedAt }: Partial<RunSummary>, now?: Date): boolean {
+  return state !== 'running' && (isAhead(startedAt, now) || isAhead(updatedAt, now));
 }
 
 /** Describes a run in messages. */

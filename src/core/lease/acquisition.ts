@@ -2,6 +2,7 @@ import { momentOf, pause, statementRetryDelayMs, type Moment } from '../clock';
 import { DAY_MS } from '../duration';
 import { LockStorageError } from '../errors';
 import type { LateReleases } from './late-releases';
+import { describeAhead } from './lock-records';
 import type { LeaseOptions } from './lease';
 import type { SeenLocks } from './seen-locks';
 import { sendWithin, statementLimitMs, storageErrorOf, unknownOutcome, type SentGrant } from './statements';
@@ -175,19 +176,18 @@ export class Acquisition {
 
   #lookAt(record: LockRecord): LockRecord {
     const { clock, seenLocks, observer } = this.#options;
+    const { name } = this.#request;
     if (!record.held) return record;
     const { lockedBy: heldBy, lockUntil: heldUntil } = record;
     observer.refused?.({ heldBy, heldUntil });
     const endsInMs = heldUntil.getTime() - clock.wallMs();
-    if (endsInMs > LONGEST_LEASE_MS && seenLocks.isFirstWarning(this.#request.name)) {
-      observer.warning?.(
-        `Lock '${this.#request.name}' is held until ${heldUntil.toISOString()} by '${heldBy}', longer than any lease lasts. ` +
-          `If no process holds it, end its lease by hand.`,
-        undefined,
-      );
-    }
+    const warning =
+      endsInMs > LONGEST_LEASE_MS
+        ? `Lock '${name}' is held until ${heldUntil.toISOString()} by '${heldBy}', longer than any lease lasts. If no process holds it, end its lease by hand.`
+        : describeAhead({ ...record, name });
+    if (warning !== undefined && seenLocks.isFirstWarning(name)) observer.warning?.(warning, undefined);
     // If this host's clock is wrong, the end may lie in its past.
-    if (endsInMs > 0) seenLocks.expectEnd(this.#request.name, clock.monotonicMs() + endsInMs);
+    if (endsInMs > 0) seenLocks.expectEnd(name, clock.monotonicMs() + endsInMs);
     return record;
   }
 

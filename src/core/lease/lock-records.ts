@@ -1,3 +1,4 @@
+import { isAhead } from '../clock';
 import { describeValue } from '../options';
 import { InvalidLockConfigurationError, InvalidLockUseError } from '../errors';
 import type { LockPage, LockState } from '../lock';
@@ -80,6 +81,12 @@ export class LockRecords {
 }
 
 function stateOf({ held, ...record }: NamedLockRecord): LockState {
-  const { name, lockedBy, lockUntil, lockedAt, fencingToken } = record;
-  return { name, isHeld: held, lockedBy, lockUntil, lockedAt, fencingToken };
+  const { name, lockedBy, lockUntil, lockedAt, readAt, fencingToken } = record;
+  return { name, isHeld: held, lockedBy, lockUntil, lockedAt, readAt, fencingToken };
+}
+
+/** What is wrong with a held lock whose grant lies ahead of its store's clock; `undefined` if it does not. */
+export function describeAhead(lock: Omit<LockState, 'isHeld'>): string | undefined {
+  if (!isAhead(lock.lockedAt, lock.readAt)) return undefined;
+  return `Lock '${lock.name}' was granted at a time that its store has not reached yet: the clock of the store was ahead then, or has been set back since. No instance gets the lock before ${lock.lockUntil.toISOString()}. Check that clock. If no process holds the lock, release it.`;
 }

@@ -1,4 +1,5 @@
 import { pause, statementRetryDelayMs, withinLimitOr, momentOf, type Clock, type Moment } from '../clock';
+import { DAY_MS } from '../duration';
 import { describeValue } from '../options';
 import { LockStorageError, SchemaMismatchError } from '../errors';
 import type { LockTerms } from '../lock-configuration';
@@ -184,6 +185,9 @@ function staleAnswer(name: string): LockStorageError {
       `If the row was not deleted, a server that lags behind has answered. Connect all instances to the same server, or set wsrep_sync_wait on Galera and group_replication_consistency on MySQL Group Replication.`,
   );
 }
+
+/** How long after its grant a lock is kept. Without `lockAtLeastFor`, the grant may even lie ahead of the store's clock. */
+export const keptForMs = (lockAtLeastForMs: number): number => lockAtLeastForMs || -36_500 * DAY_MS;
 
 /** Without `keepRows`, the record is deleted, unless `lockAtLeastFor` still keeps the lock. */
 export function releaseRecord(

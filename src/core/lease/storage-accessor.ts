@@ -1,4 +1,4 @@
-import type { LockPage } from '../lock';
+import type { LockPage, LockState } from '../lock';
 
 /** A request to write a lock's record. The store computes all times, from these lengths and its own clock. */
 export interface LockRequest {
@@ -35,14 +35,9 @@ export interface Grant {
 }
 
 /** A lock's record as it is stored. */
-export interface LockRecord {
-  readonly lockedBy: string;
+export interface LockRecord extends Omit<LockState, 'name' | 'isHeld'> {
   /** Whether `lockUntil` is in the future by the store's clock. */
   readonly held: boolean;
-  readonly lockUntil: Date;
-  /** When the lock was granted. Left out if the store does not keep this. */
-  readonly lockedAt?: Date | undefined;
-  readonly fencingToken: number | undefined;
 }
 
 export type LockRecordPage = LockPage & { readonly limit: number };

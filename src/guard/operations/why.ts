@@ -1,7 +1,9 @@
 import { InvalidLockConfigurationError, SchemaMismatchError, type LockState } from '../../core';
+import { isAhead } from '../../core/clock';
 import { instanceOf, isKept, leaseOf, readHold } from '../../core/lease/owner';
 import type { RegisteredJob, Run } from '../../ledger';
 import { zoneOf } from '../../ledger/known-register';
+import { isRunAhead } from '../../ledger/run';
 import { readLockId } from '../../ledger/tick/claim-run';
 import {
   operatorCommand,
@@ -12,7 +14,7 @@ import {
 } from '../../ledger/operator/state-of-run';
 import type { JobGuard } from '../job-guard';
 import { describeDuration } from '../log/logger';
-import { endOfHold, type JobRemark } from '../overview';
+import { clockRemark, endOfHold, type JobRemark } from '../overview';
 import { KnownJobs } from './known-jobs';
 import { relative } from './signs';
 
@@ -52,14 +54,14 @@ export async function readWhy(
   // A run that has ended stops no tick of another period.
   const isEnded =
     run?.nextAttemptAt === undefined && run?.state !== 'running' && run?.state !== 'interrupted';
-  const isPast = run !== undefined && isEnded && jobs?.isCurrent(run) === false;
   const now = jobs?.now ?? new Date();
+  const isPast = run && isEnded && !isRunAhead(run, now) && jobs?.isCurrent(run) === false;
   const when: When = (instant) => `at ${at(instant, zoneOf(registered?.declared))}`;
   const lockId =
     run?.state === 'running' && jobs !== undefined
       ? await readLockId(jobs.context.lockProvider, registered?.declared.lock ?? job)
       : undefined;
-  const ofRun = run && runObstacle(run, { isLocked: lock?.isHeld === true, lockId, when });
+  const ofRun = run && runObstacle(run, { isLocked: lock?.isHeld === true, lockId, when, now });
   const nextScheduledAt = registered?.nextScheduledAt;
   return {
     obstacles: [...lockObstacles(lock, registered, now, when), ...(ofRun && !isPast ? [ofRun] : [])],
@@ -105,6 +107,8 @@ function lockObstacles(
     const text = `${hold.actor} holds lock '${name}': ${hold.reason}. No instance runs the job. The hold began ${when(hold.since)}, and ends ${when(lockUntil)}. To end it now:`;
     return [{ reason: 'held', text, command: endOfHold(name, registered) }];
   }
+  const [ahead] = clockRemark(lock);
+  if (ahead !== undefined) return [{ ...ahead, reason: ahead.kind }];
   if (isKept(lockedBy)) {
     const text = `lockAtLeastFor keeps lock '${name}'. It ends ${when(lockUntil)}. The run on ${instanceOf(lockedBy)} has ended.`;
     return [{ reason: 'kept', text }];
@@ -125,11 +129,11 @@ const LEFT_AFTER_RENEWAL = 0.4;
 
 /** Whether the holder took or renewed its lease not long ago, and will renew it again. */
 export function isRunning(
-  { isHeld, lockedBy, lockUntil }: LockState,
+  { isHeld, lockedBy, lockUntil, lockedAt, readAt }: LockState,
   registered: RegisteredJob | undefined,
   now: Date,
 ): boolean {
-  if (!isHeld || isKept(lockedBy) || readHold(lockedBy) !== undefined) return false;
+  if (!isHeld || isKept(lockedBy) || readHold(lockedBy) || isAhead(lockedAt, readAt)) return false;
   // Without a declaration, the length of the lease is unknown.
   if (registered === undefined) return leaseOf(lockedBy) !== lockedBy;
   const { keepAlive, lockAtMostForMs } = registered.declared;

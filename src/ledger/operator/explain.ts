@@ -29,7 +29,9 @@ export async function explain(
   const decision = elsewhere === undefined ? decisionOf(plan) : 'running-elsewhere';
   const text = [
     `A tick of job '${policy.job}'${scope === '' ? '' : ` (${scope})`} at ${(at ?? snapshot.now).toISOString()} counts for ${period.key}${extent(snapshot)}.`,
-    run === undefined ? 'This period has no run yet.' : `Its run ${stateOfRun(run).sentence}.`,
+    run === undefined
+      ? 'This period has no run yet.'
+      : `Its run ${stateOfRun(run, { now: snapshot.now }).sentence}.`,
     decision === 'run'
       ? `The tick would request the lock and run it${run?.state === 'running' ? ', if the lock is free' : ''}.`
       : `The tick would not run it: ${decision}.`,

@@ -1,5 +1,5 @@
 import type { RunIdentity } from '../../core';
-import type { Run, RunKey } from '../run';
+import { isRunAhead, type Run, type RunKey } from '../run';
 import type { RunState } from '../run-state';
 
 /** The state of a run, for people. */
@@ -30,6 +30,8 @@ export interface RunWords {
   /** As `readLockId` returns it for the lock of the job. */
   readonly lockId?: string | undefined;
   readonly when?: When;
+  /** The database's current time, if that is known. */
+  readonly now?: Date | undefined;
 }
 
 /**
@@ -39,18 +41,18 @@ export interface RunWords {
  */
 export function stateOfRun(
   run: KnownRun,
-  { isLocked = true, lockId, when = atTime }: RunWords = {},
+  { isLocked = true, lockId, when = atTime, now }: RunWords = {},
 ): StateOfRun {
   const { state, attempt, nextAttemptAt, startedAt, finishedAt, claimedBy } = run;
   const reason = (briefly(run.error) ?? run.reason)?.replace(/\.$/, '');
   const because = reason === undefined ? '' : `: ${reason}`;
-  const is = (sentence: string, remedy?: Remedy): StateOfRun => ({ state, sentence, remedy });
+  const clock = isRunAhead(run, now) ? AHEAD : '';
+  const is = (text: string, remedy?: Remedy): StateOfRun => ({ state, sentence: text + clock, remedy });
   const rerun: Remedy = { advice: 'To run it again:', command: runCommand(run, 'rerun') };
+  const early = clock ? rerun : undefined;
   switch (state) {
     case 'pending':
-      return is(`was due ${when(nextAttemptAt)}`, {
-        advice: `An instance starts it ${AT_A_CHECK}.`,
-      });
+      return is(`was due ${when(nextAttemptAt)}`, { advice: `An instance starts it ${AT_A_CHECK}.` });
     case 'running':
       return isLocked
         ? is(`is running: attempt ${attempt} started ${when(startedAt)} on ${claimedBy}`)
@@ -63,7 +65,7 @@ export function stateOfRun(
     case 'failed':
       return nextAttemptAt === undefined
         ? is(`failed permanently ${when(finishedAt)}, after attempt ${attempt}${because}`, rerun)
-        : is(`failed ${when(finishedAt)}, and is due again ${when(nextAttemptAt)}${because}`);
+        : is(`failed ${when(finishedAt)}, and is due again ${when(nextAttemptAt)}${because}`, early);
     case 'interrupted':
       return is('was interrupted, because its holder crashed', {
         advice: 'Check what it did, then record its outcome: completed, failed or pending.',
@@ -87,6 +89,7 @@ function takeOverOf(run: KnownRun, lockId: string | undefined, when: When): Reme
   };
 }
 
+const AHEAD = `. Its times lie ahead of the database's clock, which was ahead then, or has been set back since. If the period must run, wait until it has begun`;
 const AT_A_CHECK = 'when it checks for overdue runs';
 
 export function runCommand({ job, scope, periodKey }: RunKey, verb: string, ...options: readonly string[]) {

@@ -23,7 +23,8 @@ import {
 import { isAborted, liveLocks } from '../../core/execution/run-registry';
 import type { Period } from '../periods/period';
 import { periodOfRun } from '../periods/period-of-key';
-import { identityOf } from '../run';
+import { stateOfRun } from '../operator/state-of-run';
+import { describeRun, identityOf, isRunAhead } from '../run';
 import { limitOf, type LedgerContext } from '../store-statements';
 import { RunClaimer } from './claim-run';
 import { readSnapshot, type LedgerSnapshot } from './ledger-snapshot';
@@ -34,6 +35,7 @@ import type { Tick, TickRequest } from './tick';
 /** Carries out every call of a once-per job: peek, lock, claim, run, record. */
 export class OncePerExecutor {
   readonly #claimer: RunClaimer;
+  readonly #warnedOf = new Set<string>();
 
   constructor(
     private readonly context: LedgerContext,
@@ -70,10 +72,8 @@ export class OncePerExecutor {
     tick.isFinal = plan.own.kind === 'expired';
     tick.caughtUpPeriod = findCaughtUpPeriod(request, snapshot, plan);
     tick.overdue = overdueCount(plan);
-    const refused = {
-      executed: false,
-      reason: plan.own.kind === 'refused' ? plan.own.reason : 'not-due',
-    } as const;
+    const reason = plan.own.kind === 'refused' ? plan.own.reason : 'not-due';
+    const refused = { executed: false, reason } as const;
     if (!hasWork(plan)) return refused;
     const { lock, scheduledAt } = request;
     const willRetry = request.willRetry && plan.own.kind === 'run' && plan.own.isNew;
@@ -133,8 +133,13 @@ export class OncePerExecutor {
       const message = `A tick of job '${job}' could not run before its period ${snapshot.period.key} ended, so the period is missed.`;
       events.emit('guard:warning', { message });
     }
-    if (plan.own.kind === 'refused')
-      events.emit('run:skipped', { ...tick.event, run: details.run, reason: plan.own.reason });
+    if (plan.own.kind !== 'refused') return;
+    events.emit('run:skipped', { ...tick.event, run: details.run, reason: plan.own.reason });
+    const { run, now } = snapshot;
+    if (!run || !isRunAhead(run, now) || this.#warnedOf.has(describeRun(run))) return;
+    this.#warnedOf.add(describeRun(run));
+    const message = `Skipped ${describeRun(run)}: it ${stateOfRun(run, { now }).sentence}.`;
+    events.emit('guard:warning', { message });
   }
 
   /**

@@ -58,7 +58,7 @@ return answer('done', whole(token))
 export const EXTEND = script(`
 if held and owner == ARGV[3] then return answer('done') end
 if not held or owner ~= ARGV[2] then return answer('refused') end
-write(ARGV[3], token, lockedAt, 0, math.max(tonumber(ARGV[4]), lockedAt + tonumber(ARGV[5]) - now))
+write(ARGV[3], token, lockedAt, 0, math.max(tonumber(ARGV[4]), ARGV[5] == '0' and 0 or lockedAt + tonumber(ARGV[5]) - now))
 return answer('done')
 `);
 
@@ -70,7 +70,7 @@ export const UNLOCK = script(`
 local released = ARGV[2] .. '${RELEASED_MARK}'
 if value and owner == released and lockedAt == tonumber(ARGV[1]) then return answer('done') end
 if not held or owner ~= ARGV[2] then return answer('refused') end
-local free = math.max(now, lockedAt + tonumber(ARGV[3]))
+local free = ARGV[3] == '0' and now or math.max(now, lockedAt + tonumber(ARGV[3]))
 write(released, token, tonumber(ARGV[1]), free, free - now + ${KEPT_MS * 1000})
 redis.pcall('PUBLISH', ARGV[4], whole(math.ceil((free - now) / 1000)))
 return answer('done')

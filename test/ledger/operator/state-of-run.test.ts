@@ -46,6 +46,25 @@ void test('each state of a run is a sentence with its remedy', () => {
   );
 });
 
+void test('a run with times in the future names the clock, and a retry that is due later can be rerun', () => {
+  const early = after(-3_600_000);
+  const textAt = (changes: Partial<Run>): string => {
+    const run = runRow({ finishedAt: NOW, startedAt: NOW, updatedAt: NOW, ...changes });
+    const { sentence, remedy } = stateOfRun(run, { now: early });
+    return `${sentence} | ${remedy?.command?.join(' ')}`;
+  };
+  const clock = `Its times lie ahead of the database's clock, which was ahead then, or has been set back since. If the period must run, wait until it has begun`;
+  assert.equal(
+    textAt({ state: 'completed' }),
+    `completed at ${T}. ${clock} | rerun ${RUN} --force --reason TEXT`,
+  );
+  assert.equal(
+    textAt({ state: 'failed', nextAttemptAt: after(60_000) }),
+    `failed at ${T}, and is due again at ${RETRY}. ${clock} | rerun ${RUN} --reason TEXT`,
+  );
+  assert.doesNotMatch(textAt({ state: 'running' }), /clock/, 'its lock shows whether it still runs');
+});
+
 void test('a time that is unknown is a dash, and a long error is cut', () => {
   assert.deepEqual([timeText(undefined), timeText(new Date(NaN))], ['-', '-']);
   assert.equal(briefly('x'.repeat(200))?.length, 120);

@@ -147,6 +147,26 @@ testRedis('a lock that another program took with SET NX PX is held until it expi
   assert.ok(await provider.lock(JOB));
 });
 
+testRedis('a lock that was granted while the clock was ahead is free after its release', async (bench) => {
+  const provider = bench.provider();
+  const setAhead = async (): Promise<void> => {
+    const record = String(await bench.send('GET', bench.keyPrefix + JOB.name));
+    const [owner, token, lockedAt, freeAt] = record.split(' ');
+    const changed = `${owner} ${token} ${Number(lockedAt) + 8 * 3_600_000_000} ${freeAt}`;
+    await bench.send('SET', bench.keyPrefix + JOB.name, changed, 'KEEPTTL');
+  };
+  const lock = await provider.lock(JOB);
+  await setAhead();
+  assert.equal(await lock?.extend('10m'), true);
+  assert.ok(Number((await provider.inspect(JOB.name))?.lockUntil) < Date.now() + 3_600_000);
+  assert.equal(await lock?.unlock(), true);
+  const kept = await provider.lock({ ...JOB, lockAtLeastFor: '1s' });
+  assert.ok(kept, 'the lock is free');
+  await setAhead();
+  await kept.unlock();
+  assert.equal(await provider.lock(JOB), undefined, 'lockAtLeastFor keeps it');
+});
+
 testRedis('a key without an end is reported as held for ever', async (bench) => {
   await bench.send('SET', bench.keyPrefix + JOB.name, 'their-host');
   const warnings: string[] = [];

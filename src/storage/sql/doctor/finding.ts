@@ -16,6 +16,7 @@ export interface Finding {
 
 /** The severity and the fix of each finding. Those of the verification of tables have their own. */
 export const CATALOGUE = {
+  'clock-ahead': ['error', 'Check the clock of the database. npx cronlatch status shows what to do then.'],
   'clock-offset': ['warning', 'Synchronize the clocks with NTP. Set lockAtLeastFor longer than they differ.'],
   'clock-wrong': ['error', 'Synchronize the clocks with NTP.'],
   cluster: ['warning', 'Synchronize their clocks with NTP, or use only one node.'],

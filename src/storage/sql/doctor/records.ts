@@ -1,8 +1,10 @@
 import type { LockState } from '../../../core';
+import { describeAhead } from '../../../core/lease/lock-records';
 import { isHoldOwner } from '../../../core/lease/owner';
 import type { RunSummary } from '../../../ledger';
 import { differencesOf, type JobRegister, type RegisteredJob } from '../../../ledger/job-register';
-import { describeRun } from '../../../ledger/run';
+import { stateOfRun } from '../../../ledger/operator/state-of-run';
+import { describeRun, isRunAhead } from '../../../ledger/run';
 import { firstOfEach, found, type Finding } from './finding';
 
 const MINUTE_MS = 60_000;
@@ -30,7 +32,9 @@ function isFarAhead(
 }
 
 export function judgeLocks(locks: readonly LockState[], known: Known): Finding[] {
-  const judge = ({ name, lockedBy, lockUntil }: LockState): Finding | undefined => {
+  const judge = (lock: LockState): Finding | undefined => {
+    const [{ name, lockedBy, lockUntil }, ahead] = [lock, describeAhead(lock)];
+    if (ahead !== undefined) return found('clock-ahead', ahead);
     if (isHoldOwner(lockedBy)) return undefined;
     const state = `Lock '${name}' is held by '${lockedBy}' until ${lockUntil.toISOString()}`;
     if (!OWNER.test(lockedBy))
@@ -46,8 +50,9 @@ export function judgeRuns(runs: readonly RunSummary[], known: Known): Finding[] 
   const { now, register } = known;
   const judge = (run: RunSummary): Finding | undefined => {
     const { state, job, leaseUntil } = run;
-    if (state !== 'running' || leaseUntil === undefined) return undefined;
     const subject = describeRun(run).replace('t', 'T');
+    if (isRunAhead(run, now)) return found('clock-ahead', `${subject} ${stateOfRun(run, { now }).sentence}.`);
+    if (state !== 'running' || leaseUntil === undefined) return undefined;
     if (isFarAhead(leaseUntil, known, (each) => each.job === job))
       return found(
         'long-lease',

@@ -11,7 +11,7 @@ import {
   type StatementOptions,
   type StorageAccessor,
 } from '../../../core';
-import { storageErrorOf, unknownOutcome } from '../../../core/lease/statements';
+import { keptForMs, storageErrorOf, unknownOutcome } from '../../../core/lease/statements';
 import { DuplicateRecord } from '../connections/sql-failure';
 import {
   microseconds,
@@ -222,18 +222,14 @@ export function recordIn(row: SqlRow, { shape }: LockStatements): NamedLockRecor
     held: Number(row['held']) === 1,
     lockUntil: new Date(Number(row['lock_until_us']) / 1000),
     lockedAt: row['locked_at_us'] === undefined ? undefined : new Date(Number(row['locked_at_us']) / 1000),
+    readAt: new Date(Number(row['now_us']) / 1000),
     fencingToken: shape.hasToken ? checkedToken(row['fencing_token'], name) : undefined,
   };
 }
 
-export function parametersOf({
-  name,
-  owner,
-  nextOwner = '',
-  lockAtMostForMs,
-  lockAtLeastForMs,
-}: WriteRequest): LockParameters {
-  const [atMost, atLeast] = [microseconds(lockAtMostForMs), microseconds(lockAtLeastForMs)];
+export function parametersOf(request: WriteRequest): LockParameters {
+  const { name, owner, nextOwner = '', lockAtMostForMs, lockAtLeastForMs } = request;
+  const [atMost, atLeast] = [microseconds(lockAtMostForMs), microseconds(keptForMs(lockAtLeastForMs))];
   return { name, owner, nextOwner, atMost, atLeast };
 }
 

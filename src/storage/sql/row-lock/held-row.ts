@@ -126,7 +126,7 @@ export class HeldRow implements LeaseAccessor, LeaseGuard {
     const { name, lockAtLeastForMs, tables } = this.options;
     this.#session.stop();
     const endsAtMs = systemClock.monotonicMs() + timeoutMs;
-    const keptUntil = lockedAtUs + microseconds(lockAtLeastForMs);
+    const keptUntil = lockAtLeastForMs > 0 ? lockedAtUs + microseconds(lockAtLeastForMs) : 0;
     const release = {
       name,
       token: this.#token,

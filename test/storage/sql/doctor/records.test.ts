@@ -64,6 +64,21 @@ void test('a lock that an operator holds is in order', () => {
   assert.deepEqual(judgeLocks([lock('close-day', owner, 90 * DAY_MS)], known), []);
 });
 
+void test('a lock or a run with a time that lies more than 5 minutes ahead is an error', () => {
+  const granted = (lockedAt: Date) => ({
+    ...lock('close-day', `web-1/17/${UUID}/released`, 8 * HOUR_MS),
+    ...{ lockedAt, readAt: NOW },
+  });
+  const [near, far] = [after(5 * MINUTE_MS), after(5 * MINUTE_MS + 1)];
+  assert.deepEqual(judgeLocks([granted(near)], known), []);
+  assert.deepEqual(codesOf(judgeLocks([granted(far)], known)), ['clock-ahead']);
+  const ended = (updatedAt: Date, startedAt = NOW) =>
+    judgeRuns([runRow({ state: 'completed', startedAt, finishedAt: updatedAt, updatedAt })], known);
+  assert.deepEqual(ended(near), []);
+  assert.deepEqual(codesOf(ended(far)), ['clock-ahead']);
+  assert.deepEqual(codesOf(ended(NOW, far)), ['clock-ahead'], 'its clock was set right while it ran');
+});
+
 void test('an owner that another program wrote is reported, unless the lock is free', () => {
   const owner = 'maintenance by Ann';
   assert.deepEqual(codesOf(judgeLocks([lock('close-day', owner, HOUR_MS)], known)), ['unknown-owner']);

@@ -11,7 +11,7 @@ export function lockRecords(
 ): string {
   return `SELECT ${name} AS name, ${lockedBy} AS locked_by, ${lockUntil} > ${now} AS held,
       ${SINCE_1970}, ${lockUntil}) AS lock_until_us, ${SINCE_1970}, ${lockedAt}) AS locked_at_us,
-      ${hasToken ? fencingToken : 'NULL'} AS fencing_token
+      ${SINCE_1970}, ${now}) AS now_us, ${hasToken ? fencingToken : 'NULL'} AS fencing_token
     FROM ${table}`;
 }
 

@@ -8,7 +8,7 @@ export function lockRecords(
   { table, name, lockUntil, lockedAt, lockedBy, fencingToken }: QuotedLockTable,
   { now, hasToken }: LockTableShape,
 ): string {
-  return `SELECT ${name} AS name, ${lockedBy} AS locked_by, (${lockUntil} > ${now})::int AS held,
+  return `SELECT ${name} AS name, ${lockedBy} AS locked_by, (${lockUntil} > ${now})::int AS held, (extract(epoch FROM ${now}) * 1000000)::bigint AS now_us,
       (extract(epoch FROM ${lockUntil}) * 1000000)::bigint AS lock_until_us,
       (extract(epoch FROM ${lockedAt}) * 1000000)::bigint AS locked_at_us, ${hasToken ? fencingToken : 'NULL'} AS fencing_token
     FROM ${table}`;

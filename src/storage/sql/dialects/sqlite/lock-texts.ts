@@ -10,7 +10,7 @@ export function lockTexts(
   const exactly = comparesBytes ? '' : ` AND ${name} = :name COLLATE BINARY`;
   const ours = `WHERE ${name} = :name AND ${lockedBy} = :owner AND ${lockUntil} > ${now}`;
   const records = `SELECT ${name} AS name, ${lockedBy} AS locked_by, ${lockUntil} > ${now} AS held,
-      ${lockUntil} AS lock_until_us, ${lockedAt} AS locked_at_us, ${hasToken ? fencingToken : 'NULL'} AS fencing_token
+      ${lockUntil} AS lock_until_us, ${lockedAt} AS locked_at_us, ${now} AS now_us, ${hasToken ? fencingToken : 'NULL'} AS fencing_token
     FROM ${table}`;
   const inspect = `${records} WHERE ${name} = :name`;
   const isLock = `${name} <> '${PLACE_NAME}'`;
