@@ -1,11 +1,13 @@
 import { InvalidLockUseError } from '../core';
 import { describeValue } from '../core/options';
+import { chainOf, recordDecorated } from '../guard/guarded-method';
 import type { AnyMethod } from './skippable';
 
 interface StandardContext {
   readonly kind: string;
   readonly name: string | symbol;
   readonly private?: boolean;
+  addInitializer(initializer: (this: object) => void): void;
 }
 
 /**
@@ -19,22 +21,34 @@ export function functionDecorator(
   label: string,
   change: (method: AnyMethod, name: string, isPrivate: boolean) => AnyMethod,
 ): (...args: unknown[]) => unknown {
-  const replace = (value: unknown, name: string | symbol, isPrivate: boolean): AnyMethod => {
+  const replace = (value: unknown, key: string | symbol, isPrivate: boolean, holder?: object): AnyMethod => {
     if (typeof value !== 'function') return refusePlace(label, describeValue(value));
-    return change(value as AnyMethod, String(name), isPrivate);
+    if (holder !== undefined) recordDecorated(holder, key, value as AnyMethod);
+    const changed = change(value as AnyMethod, String(key), isPrivate);
+    if (holder !== undefined) recordDecorated(holder, key, changed);
+    return changed;
   };
   const standard = (value: unknown, context: StandardContext): unknown => {
     const { kind, name, private: isPrivate = false } = context;
     switch (kind) {
-      case 'method':
-        return replace(value, name, isPrivate);
+      case 'method': {
+        const method = replace(value, name, isPrivate);
+        context.addInitializer(function () {
+          // If a subclass overrides the method, it is unknown which of the two this decorator is on.
+          const [holder, ...more] = chainOf(this).filter((each) => Object.hasOwn(each, name));
+          if (holder !== undefined && more.length === 0) recordDecorated(holder, name, method);
+        });
+        return method;
+      }
       case 'field':
-        return (initial: unknown) => replace(initial, name, isPrivate);
+        return function (this: object, initial: unknown) {
+          return replace(initial, name, isPrivate, this);
+        };
       default:
         return refusePlace(label, kind === 'class' ? 'a class' : 'an accessor');
     }
   };
-  const legacy = (name: string | symbol, descriptor: PropertyDescriptor | undefined): void => {
+  const legacy = (holder: object, name: string | symbol, descriptor?: PropertyDescriptor): void => {
     if (descriptor === undefined) {
       refusePlace(
         label,
@@ -43,12 +57,12 @@ export function functionDecorator(
       );
     }
     if (descriptor.get !== undefined || descriptor.set !== undefined) refusePlace(label, 'an accessor');
-    descriptor.value = replace(descriptor.value, name, false);
+    descriptor.value = replace(descriptor.value, name, false, holder);
   };
   return (value, second, third) =>
     isStandardContext(second)
       ? standard(value, second)
-      : legacy(second as string | symbol, third as PropertyDescriptor | undefined);
+      : legacy(value as object, second as string | symbol, third as PropertyDescriptor | undefined);
 }
 
 /** @param what the thing that the decorator must not be applied to */

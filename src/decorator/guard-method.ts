@@ -19,7 +19,7 @@ export function guardMethod(
   add(definition);
   const guarded = function (this: unknown, ...args: unknown[]): Promise<unknown> {
     return takeInvocation(async (invocation) => {
-      const configuration = configurationOf(guarded, { definition, original: method });
+      const configuration = definition.complete ?? configurationOf(marked);
       const guard = guardOf(this, definition, configuration.name);
       const call = (given: readonly unknown[]) => (): unknown => method.apply(this, [...given]) as unknown;
       const scheduledAt = invocation?.scheduledAt;
@@ -37,8 +37,9 @@ export function guardMethod(
       }
     });
   };
+  const marked = { definition, original: method, wrapper: guarded };
   copyAppearance(method, guarded);
-  markGuarded(guarded, { definition, original: method });
+  markGuarded(marked);
   return guarded;
 }
 

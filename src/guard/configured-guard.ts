@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 import { InvalidLockUseError, NotConfiguredError } from '../core';
 import { processState } from '../core/process-state';
-import { declaredConfigurations, guardedMethodOf, type JobDefinition } from './guarded-method';
+import { declaredConfigurations, guardedMethodOf, layersOf, type JobDefinition } from './guarded-method';
 import { integrationOf } from './integration';
 import type { JobGuard } from './job-guard';
 import { timeFunctionsOf } from './jobs/lock-times';
@@ -95,8 +95,8 @@ export function bindGuard(instance: object, guard: JobGuard): void {
   for (const other of bindings.inUse) if (other.isClosing) bindings.inUse.delete(other);
   bindings.inUse.add(guard);
   try {
-    for (const { value } of Object.values(Object.getOwnPropertyDescriptors(instance))) {
-      const field = guardedMethodOf(value);
+    for (const key of Object.keys(Object.getOwnPropertyDescriptors(instance))) {
+      const field = guardedMethodOf(...layersOf(instance, key));
       if (field !== undefined) bindings.guards.set(field.definition, guard);
     }
     Reflect.defineProperty(instance, SELF, { value: instance, configurable: true });
@@ -127,6 +127,7 @@ function isOnOwnInstance(instance: unknown, definition: JobDefinition): boolean 
   let holder: unknown =
     typeof instance === 'object' && instance !== null ? Object.getPrototypeOf(instance) : instance;
   for (; holder !== null && holder !== undefined; holder = Object.getPrototypeOf(holder)) {
+    if (holder === definition.place?.[0]) return true;
     const properties = Object.values(Object.getOwnPropertyDescriptors(holder));
     if (properties.some(({ value }) => guardedMethodOf(value)?.definition === definition)) return true;
   }

@@ -1,6 +1,6 @@
 import { InvalidLockConfigurationError, InvalidLockUseError } from '../core';
 import { processState } from '../core/process-state';
-import type { OncePerConfiguration } from '../ledger';
+import type { DeclaredSchedule, OncePerConfiguration } from '../ledger';
 import type { JobDeclaration } from './jobs/job';
 import type { LabelledConfiguration, MethodOptions } from './job-guard-options';
 
@@ -11,6 +11,9 @@ export class JobDefinition {
   #lock: (LabelledConfiguration & MethodOptions) | undefined;
   #oncePer: (OncePerConfiguration & MethodOptions) | undefined;
   #complete: LabelledConfiguration | undefined;
+
+  /** The object that has the method: a prototype, a class, or an instance with a decorated field. */
+  place: readonly [holder: object, key: string | symbol] | undefined;
 
   /** The options of the first decorator: the same object for every instance of a class with a decorated field. */
   #origin: object | undefined;
@@ -25,7 +28,7 @@ export class JobDefinition {
   /** @param origin the options as the decorator got them */
   addLock(lock: LabelledConfiguration & MethodOptions, origin: object): void {
     if (this.#lock !== undefined)
-      this.#reject(`has @SchedulerLock twice: '${this.#lock.name}' and '${lock.name}'. Keep one.`);
+      this.reject(`has @SchedulerLock twice: '${this.#lock.name}' and '${lock.name}'. Keep one.`);
     this.#rejectLate();
     this.#origin ??= origin;
     this.#lock = lock;
@@ -33,7 +36,7 @@ export class JobDefinition {
   }
 
   addOncePer(oncePer: OncePerConfiguration & MethodOptions): void {
-    if (this.#oncePer !== undefined) this.#reject('has @OncePer or @OncePerDay twice. Keep one.');
+    if (this.#oncePer !== undefined) this.reject('has @OncePer or @OncePerDay twice. Keep one.');
     this.#rejectLate();
     this.#origin ??= oncePer;
     this.#oncePer = oncePer;
@@ -47,6 +50,9 @@ export class JobDefinition {
    * @throws InvalidLockConfigurationError for a once-per job that has neither a lock nor a name
    */
   configuration(timeZone?: string): LabelledConfiguration {
+    // A standard decorator does not know its class, so the zone can be unknown until there is an instance.
+    const isZoneNew = timeZone !== undefined && this.#complete?.oncePer?.timeZone === undefined;
+    if (isZoneNew && this.#oncePer !== undefined) this.#complete = undefined;
     return (this.#complete ??= this.#completed(timeZone));
   }
 
@@ -75,7 +81,7 @@ export class JobDefinition {
     const first: MethodOptions[K] = this.#lock?.[option];
     const second: MethodOptions[K] = this.#oncePer?.[option];
     if (first !== undefined && second !== undefined && first !== second)
-      this.#reject(`sets ${option} twice, with different values. Keep one.`);
+      this.reject(`sets ${option} twice, with different values. Keep one.`);
     return first ?? second;
   }
 
@@ -85,10 +91,10 @@ export class JobDefinition {
   }
 
   #rejectLate(): void {
-    if (this.#complete !== undefined) this.#reject('is already in use and can no longer be decorated.');
+    if (this.#complete !== undefined) this.reject('is already in use and can no longer be decorated.');
   }
 
-  #reject(why: string): never {
+  reject(why: string): never {
     throw new InvalidLockUseError(`Method '${this.methodName}' ${why}`);
   }
 }
@@ -98,21 +104,25 @@ export interface GuardedMethod {
   readonly definition: JobDefinition;
   /** The handler without its guard. */
   readonly original: AnyFunction;
+  /** The same with its guard. Decorators of other libraries can hide it. */
+  readonly wrapper: AnyFunction;
 }
 
 const GUARDED = Symbol.for('cronlatch.v0.guarded-method');
-const TIME_ZONES = Symbol.for('cronlatch.v0.time-zones');
+const SCHEDULES = Symbol.for('cronlatch.v0.schedules');
 
 /** By origin. A decorated field has one handler per instance; only the latest is kept. */
-const declared = processState('declared-methods', () => new Map<object, AnyFunction>());
+const declared = processState('declared-methods', () => new Map<object, GuardedMethod>());
 
-export function markGuarded(wrapper: AnyFunction, method: GuardedMethod): void {
-  Object.defineProperty(wrapper, GUARDED, { value: method, enumerable: true });
-  declared.set(method.definition.origin, wrapper);
+export function markGuarded(method: GuardedMethod): void {
+  Object.defineProperty(method.wrapper, GUARDED, { value: method, enumerable: true });
+  declared.set(method.definition.origin, method);
 }
 
-export function guardedMethodOf(value: unknown): GuardedMethod | undefined {
-  return typeof value === 'function' && GUARDED in value ? (value[GUARDED] as GuardedMethod) : undefined;
+/** @param layers of one method, of which any can have the mark */
+export function guardedMethodOf(...layers: readonly unknown[]): GuardedMethod | undefined {
+  const guarded = layers.find((layer) => typeof layer === 'function' && GUARDED in layer);
+  return (guarded as { readonly [GUARDED]: GuardedMethod } | undefined)?.[GUARDED];
 }
 
 /** Looks the method up at each call, because a test may replace it with a spy. */
@@ -121,39 +131,65 @@ export function methodCall(instance: object, key: string | symbol): JobDeclarati
   return (args) => async () => await methods[key]?.apply(instance, [...args]);
 }
 
-/** For a scheduler's decorator: records the time zone of its schedule, `undefined` if it has none. */
-export function recordTimeZone(method: AnyFunction, timeZone: string | undefined): void {
-  const value = new Set([...timeZonesOf(method), timeZone]);
-  Object.defineProperty(method, TIME_ZONES, { value, enumerable: true, configurable: true });
+/** For a scheduler's decorator. Instances can share the function of a field, which then already has the schedule. */
+export function addSchedule(method: AnyFunction, schedule: DeclaredSchedule): void {
+  const value = [...new Set([...schedulesOf(method), schedule])];
+  Object.defineProperty(method, SCHEDULES, { value, enumerable: true, configurable: true });
 }
 
-/** Returns the time zones of the schedules on a method, `undefined` for a schedule without one. */
-export type TimeZoneReader = (method: AnyFunction) => readonly (string | undefined)[];
-
-const readers = processState('time-zone-readers', () => new Set<TimeZoneReader>());
-
-/** For third-party schedulers, whose decorators leave their own marks on a method. */
-export function addTimeZoneReader(reader: TimeZoneReader): void {
-  readers.add(reader);
+export function schedulesOf(method: AnyFunction): readonly DeclaredSchedule[] {
+  return SCHEDULES in method ? (method[SCHEDULES] as readonly DeclaredSchedule[]) : [];
 }
 
-/** The configuration of a guarded function. Uses the time zone of its schedules if they all have the same. */
-export function configurationOf(wrapper: AnyFunction, { definition }: GuardedMethod): LabelledConfiguration {
-  if (definition.complete !== undefined) return definition.complete;
-  const timeZones = [...timeZonesOf(wrapper)];
+const decorated = processState('decorated-methods', () => new WeakMap<object, Map<unknown, AnyFunction>>());
+
+/** Records what a decorator of cronlatch gets or returns, with the marks of what another decorator hides. */
+export function recordDecorated(holder: object, key: string | symbol, method: AnyFunction): void {
+  const methods = decorated.get(holder) ?? new Map<unknown, AnyFunction>();
+  const below = methods.get(key) ?? method;
+  decorated.set(holder, methods.set(key, method));
+  for (const schedule of schedulesOf(below)) addSchedule(method, schedule);
+  const guarded = guardedMethodOf(method, below);
+  if (guarded === undefined) return;
+  guarded.definition.place ??= [holder, key];
+  Object.defineProperty(method, GUARDED, { value: guarded, enumerable: true });
+  if (guarded.definition !== (guardedMethodOf(below) ?? guarded).definition)
+    guarded.definition.reject('has a decorator between @SchedulerLock and @OncePer…, which hides one.');
+}
+
+/** A method as its callers find it, as cronlatch's decorators left it, and guarded. An override has only its own decorators. */
+export function layersOf(instance: object, key: string | symbol): readonly AnyFunction[] {
+  const holder = chainOf(instance).find((each) => Object.hasOwn(each, key)) ?? instance;
+  const outermost = Object.getOwnPropertyDescriptor(holder, key)?.value as AnyFunction | undefined;
+  const layers = [outermost, decorated.get(holder)?.get(key)];
+  layers.push(guardedMethodOf(...layers)?.wrapper);
+  return layers.filter((each) => typeof each === 'function');
+}
+
+/** An object and its prototypes, without those of the language. */
+export function chainOf(object: object | null): object[] {
+  if (object === null || object === Object.prototype || object === Function.prototype) return [];
+  return [object, ...chainOf(Object.getPrototypeOf(object) as object | null)];
+}
+
+/** For third-party schedulers, whose decorators leave their own marks on a method. `undefined`: without a time zone. */
+export const timeZoneReaders = processState(
+  'time-zone-readers',
+  () => new Set<(method: AnyFunction) => readonly (string | undefined)[]>(),
+);
+
+/** The configuration of a guarded method. Uses the time zone of its schedules if they all have the same. */
+export function configurationOf({ definition, wrapper }: GuardedMethod): LabelledConfiguration {
+  const layers = definition.place === undefined ? [wrapper] : layersOf(...definition.place);
+  // The decorators of third-party schedulers replace each other, so only the outermost one counts.
+  const read = [...timeZoneReaders].map((zonesOf) => layers.map(zonesOf).find(({ length }) => length > 0));
+  const own = layers.flatMap(schedulesOf).map(({ timeZone }) => timeZone);
+  const timeZones = [...new Set([...own, ...read.flatMap((zones) => zones ?? [])])];
   // A schedule without a time zone uses the host's, which counts as different.
   return definition.configuration(timeZones.length === 1 ? timeZones[0] : undefined);
 }
 
 /** The configurations of every method decorated so far in this process. */
 export function* declaredConfigurations(): Generator<LabelledConfiguration> {
-  for (const wrapper of declared.values()) {
-    const method = guardedMethodOf(wrapper);
-    if (method !== undefined) yield configurationOf(wrapper, method);
-  }
-}
-
-function timeZonesOf(method: AnyFunction): ReadonlySet<string | undefined> {
-  const recorded = TIME_ZONES in method ? (method[TIME_ZONES] as ReadonlySet<string | undefined>) : [];
-  return new Set([...recorded, ...[...readers].flatMap((read) => read(method))]);
+  for (const method of declared.values()) yield configurationOf(method);
 }

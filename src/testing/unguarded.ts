@@ -1,5 +1,5 @@
 import { InvalidLockUseError } from '../core';
-import { guardedMethodOf } from '../guard/guarded-method';
+import { guardedMethodOf, layersOf } from '../guard/guarded-method';
 
 /* eslint-disable @typescript-eslint/no-explicit-any -- accepts methods with any arguments */
 
@@ -12,7 +12,7 @@ type MethodName<T> = { [K in keyof T]: T[K] extends (...args: any[]) => any ? K 
  * @throws InvalidLockUseError if the method is not guarded, because then the test would prove nothing
  */
 export function unguarded<T extends object, K extends MethodName<T>>(instance: T, method: K): T[K] {
-  const guarded = guardedMethodOf(instance[method]);
+  const guarded = guardedMethodOf(instance[method], ...layersOf(instance, method as string));
   if (guarded === undefined)
     throw new InvalidLockUseError(
       `unguarded() needs a method with @SchedulerLock or @OncePer…, but ${instance.constructor.name}.${String(method)} has neither. Add one of them.`,

@@ -1,6 +1,6 @@
 import type { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { InvalidLockUseError } from '../../core';
-import { configurationOf, guardedMethodOf, methodCall, type GuardedMethod } from '../../guard/guarded-method';
+import { configurationOf, guardedMethodOf, layersOf, methodCall } from '../../guard/guarded-method';
 import type { JobDeclaration } from '../../guard/jobs/job';
 import { cronOf, intervalOf, isScheduled, type CronMetadata } from './schedule-metadata';
 
@@ -8,6 +8,8 @@ export interface DiscoveredMethod extends JobDeclaration {
   readonly instance: object;
   readonly moduleName: string;
   readonly isScheduled: boolean;
+  /** Whether a decorator of another library hides the schedule from @nestjs/schedule. */
+  readonly isHidden: boolean;
   readonly cron: CronMetadata | undefined;
 }
 
@@ -61,21 +63,22 @@ function guardedMethodsOf(
   const prototype = Object.getPrototypeOf(instance) as object | null;
   return scanner.getAllMethodNames(prototype).flatMap((key) => {
     const value = (instance as Record<string, unknown>)[key];
-    const guarded = guardedMethodOf(value);
-    if (guarded === undefined) return [];
-    const method = value as () => unknown;
-    const cron = cronOf(method);
+    const layers = layersOf(instance, key);
+    const guarded = guardedMethodOf(value, ...layers);
+    if (guarded === undefined || typeof value !== 'function') return [];
+    const cron = cronOf(value);
     const place = `${instance.constructor.name}.${key}`;
-    if (cron === undefined && isScheduled(method)) refuseThrowing(place, guarded);
+    if (cron === undefined && isScheduled(value)) refuseThrowing(place, guarded.definition.onSkip);
     return {
       instance,
       place,
       moduleName,
-      configuration: configurationOf(method, guarded),
+      configuration: configurationOf(guarded),
       call: methodCall(instance, key),
-      isScheduled: isScheduled(method),
+      isScheduled: isScheduled(value),
+      isHidden: !isScheduled(value) && layers.some(isScheduled),
       cron,
-      intervalMs: intervalOf(method),
+      intervalMs: intervalOf(value),
       schedules: schedulesOf(cron),
     };
   });
@@ -93,8 +96,8 @@ function schedulesOf(cron: CronMetadata | undefined): JobDeclaration['schedules'
  *
  * @throws InvalidLockUseError
  */
-function refuseThrowing(place: string, { definition }: GuardedMethod): void {
-  if (definition.onSkip !== 'throw') return;
+function refuseThrowing(place: string, onSkip: string | undefined): void {
+  if (onSkip !== 'throw') return;
   throw new InvalidLockUseError(
     `${place} has @Interval or @Timeout and onSkip: 'throw', so @nestjs/schedule would log every skipped tick as an error. Remove onSkip, or use @Cron.`,
   );

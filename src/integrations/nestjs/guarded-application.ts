@@ -65,6 +65,10 @@ export class GuardedApplication {
         nextAfter: (after) => nextTimeOfMethod(method, registry, after),
       })),
     );
+    for (const { place } of methods.filter(({ isHidden }) => isHidden))
+      this.#integration.warn(
+        `${place} is scheduled, but another decorator hides this from Nest, so nothing calls it. Move the schedule to the top.`,
+      );
     warnOfAliases(this.#integration, methods, instancesWithAlias(discovery));
     // Binds instances without a found lock too, because another decorator may hide the guarded method.
     for (const instance of instances.keys()) bindGuard(instance, guard);

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { addTimeZoneReader } from '../../guard/guarded-method';
+import { timeZoneReaders } from '../../guard/guarded-method';
 
 /** The metadata that `@Cron` of @nestjs/schedule sets on a method. */
 export interface CronMetadata {
@@ -30,7 +30,7 @@ export function isScheduled(method: object): boolean {
 }
 
 /** A once-per job without a time zone of its own uses that of its `@Cron`. An offset from UTC does not count. */
-addTimeZoneReader((method) => {
+timeZoneReaders.add((method) => {
   const cron = cronOf(method);
   if (cron === undefined) return [];
   return [typeof cron.timeZone === 'string' ? cron.timeZone : undefined];

@@ -4,7 +4,14 @@ import { checkOptionNames } from '../../core/options';
 import type { GuardConfiguration, JobGuard } from '../../guard';
 import { bindGuard, requireGuard } from '../../guard/configured-guard';
 import { integrationOf, type GuardIntegration } from '../../guard/integration';
-import { configurationOf, guardedMethodOf, methodCall } from '../../guard/guarded-method';
+import {
+  chainOf,
+  configurationOf,
+  guardedMethodOf,
+  layersOf,
+  methodCall,
+  schedulesOf,
+} from '../../guard/guarded-method';
 import { invokeTick } from '../../guard/invocation';
 import type { AdmittedJob, JobDeclaration } from '../../guard/jobs/job';
 import {
@@ -15,7 +22,6 @@ import {
   type ScheduleOptions,
 } from './cron-schedule';
 import { onDroppedTicks } from './dropped-ticks';
-import { schedulesOf } from './scheduled';
 import { warnOfSkippedDates } from './skipped-dates';
 
 export interface ScheduleJobsOptions {
@@ -135,26 +141,21 @@ interface ScheduledMethod extends JobDeclaration {
 
 /** @throws InvalidLockUseError if the instance has no scheduled method, or one that would run unguarded */
 function scheduledMethodsOf(instance: object): ScheduledMethod[] {
-  const found = new Map<string | symbol, ScheduledMethod>();
-  const seen = new Set<string | symbol>();
-  for (
-    let holder: object | null = instance;
-    holder !== null && holder !== Object.prototype;
-    holder = Object.getPrototypeOf(holder) as object | null
-  ) {
-    for (const key of Reflect.ownKeys(holder)) {
-      // An override hides the inherited method and its decorators.
-      if (seen.has(key)) continue;
-      seen.add(key);
-      const value: unknown = Object.getOwnPropertyDescriptor(holder, key)?.value;
-      const schedules = schedulesOf(value);
-      if (schedules.length > 0) found.set(key, scheduledMethodOf(instance, key, value, schedules));
-    }
-  }
-  if (found.size > 0) return [...found.values()];
+  const found = scheduledKeys(instance).map((key) => scheduledMethodOf(instance, key));
+  if (found.length > 0) return found;
   throw new InvalidLockUseError(
     `${classNameOf(instance)} has no method with @Scheduled, so there is nothing to schedule.`,
   );
+}
+
+function scheduledKeys(instance: object): (string | symbol)[] {
+  const keys = new Set(chainOf(instance).flatMap((holder) => Reflect.ownKeys(holder)));
+  return [...keys].filter((key) => schedulesAt(instance, key).length > 0);
+}
+
+/** An override hides the schedules of the inherited method. */
+function schedulesAt(instance: object, key: string | symbol): CronSchedule[] {
+  return [...new Set(layersOf(instance, key).flatMap(schedulesOf))] as CronSchedule[];
 }
 
 /** For a class whose static methods are scheduled, the name of that class. */
@@ -163,16 +164,12 @@ function classNameOf(instance: object): string {
   return 'constructor' in instance ? instance.constructor.name : 'Object';
 }
 
-function scheduledMethodOf(
-  instance: object,
-  key: string | symbol,
-  value: unknown,
-  schedules: readonly CronSchedule[],
-): ScheduledMethod {
+function scheduledMethodOf(instance: object, key: string | symbol): ScheduledMethod {
+  const schedules = schedulesAt(instance, key);
   const place = `${classNameOf(instance)}.${String(key)}`;
-  const guarded = guardedMethodOf(value);
+  const guarded = guardedMethodOf(...layersOf(instance, key));
   if (guarded !== undefined) {
-    const configuration = configurationOf(value as () => unknown, guarded);
+    const configuration = configurationOf(guarded);
     const call = methodCall(instance, key);
     return { place, configuration, instance, call, schedules, nextAfter: nextTimeOf(schedules) };
   }

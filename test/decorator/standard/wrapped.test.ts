@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { configureJobGuard, InvalidLockUseError, LockAssert, OncePerDay, SchedulerLock } from 'cronlatch';
+import { guardOfRuns } from '../../support/benches/guard-of-runs';
+import { foreignDecorator } from '../../support/jobs/both-modes';
+
+const wrapped = foreignDecorator(
+  (method) =>
+    async function (this: unknown, ...args) {
+      return await method.apply(this, args);
+    },
+);
+
+void test('a foreign wrapper between the lock and the period is rejected with the first instance, because it hides one', () => {
+  class Jobs {
+    @SchedulerLock('hiding', '1m')
+    @wrapped
+    @OncePerDay({ name: 'hidden', timeZone: 'UTC' })
+    async closeDay(): Promise<void> {}
+  }
+  assert.throws(
+    () => new Jobs(),
+    (error) =>
+      error instanceof InvalidLockUseError &&
+      /^Method 'closeDay' has a decorator between @SchedulerLock and @OncePer…/.test(error.message),
+  );
+});
+
+void test('a foreign wrapper between the lock and the period of a field runs outside of both', async () => {
+  const { guard } = guardOfRuns({ defaultLockAtMostFor: '1m' });
+  configureJobGuard(guard);
+  const order: string[] = [];
+  const noted =
+    (_value: undefined, _context: ClassFieldDecoratorContext) =>
+    (initial: () => Promise<void>): (() => Promise<void>) =>
+    async () => {
+      order.push('wrapper');
+      await initial();
+    };
+  class Jobs {
+    @SchedulerLock('field', '1m')
+    @noted
+    @OncePerDay({ timeZone: 'UTC' })
+    closeDay = async (): Promise<void> => {
+      LockAssert.assertLocked('field');
+      await Promise.resolve(order.push('job'));
+    };
+  }
+  const jobs = new Jobs();
+  await jobs.closeDay();
+  await jobs.closeDay();
+  configureJobGuard(undefined);
+  await guard.close();
+  assert.deepEqual(order, ['wrapper', 'job', 'wrapper']);
+});
