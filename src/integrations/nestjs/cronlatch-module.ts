@@ -6,7 +6,6 @@ import {
   type Provider,
 } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, MetadataScanner, ModulesContainer } from '@nestjs/core';
-import { SchedulerRegistry } from '@nestjs/schedule';
 import { InvalidLockConfigurationError } from '../../core';
 import { checkOptionNames } from '../../core/options';
 import { JobGuard } from '../../guard';
@@ -103,16 +102,8 @@ const GUARDED_APPLICATION: FactoryProvider = {
     discovery: DiscoveryService,
     scanner: MetadataScanner,
     modules: ModulesContainer,
-    registry: SchedulerRegistry | undefined,
-  ) => new GuardedApplication(guard, { discovery, scanner, modules, registry }, CronlatchModule, close),
-  inject: [
-    JobGuard,
-    OPTIONS,
-    DiscoveryService,
-    MetadataScanner,
-    ModulesContainer,
-    { token: SchedulerRegistry, optional: true },
-  ],
+  ) => new GuardedApplication(guard, { discovery, scanner, modules }, CronlatchModule, close),
+  inject: [JobGuard, OPTIONS, DiscoveryService, MetadataScanner, ModulesContainer],
 };
 
 function optionsFrom({ useFactory, useClass, useExisting, inject }: CronlatchModuleAsyncOptions): Provider[] {

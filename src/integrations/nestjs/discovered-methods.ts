@@ -1,4 +1,5 @@
 import type { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import { SchedulerRegistry } from '@nestjs/schedule';
 import { InvalidLockUseError } from '../../core';
 import { configurationOf, guardedMethodOf, layersOf, methodCall } from '../../guard/guarded-method';
 import type { JobDeclaration } from '../../guard/jobs/job';
@@ -32,12 +33,15 @@ export function discover(
 }
 
 /** The instances that have a second token. @nestjs/schedule mounts their jobs once for each token. */
-export function instancesWithAlias(discovery: DiscoveryService): ReadonlySet<unknown> {
-  return new Set(
-    wrappersOf(discovery)
-      .filter(({ isAlias }) => isAlias)
-      .map(({ instance }) => instance as unknown),
-  );
+export function instancesWithTwoTokens(discovery: DiscoveryService): ReadonlySet<unknown> {
+  const instances = wrappersOf(discovery).map(({ instance }) => instance as unknown);
+  return new Set(instances.filter((instance, index) => instances.indexOf(instance) < index));
+}
+
+/** One for each import of ScheduleModule. */
+export function registriesOf(discovery: DiscoveryService): SchedulerRegistry[] {
+  const instances = wrappersOf(discovery).map(({ instance }) => instance as unknown);
+  return instances.filter((instance) => instance instanceof SchedulerRegistry);
 }
 
 function wrappersOf(discovery: DiscoveryService): InstanceWrapper[] {

@@ -4,7 +4,7 @@ import { InvalidLockUseError } from '../../core';
 import type { CloseOptions, JobGuard } from '../../guard';
 import { bindGuard } from '../../guard/configured-guard';
 import { integrationOf, type GuardIntegration } from '../../guard/integration';
-import { discover, instancesWithAlias, type DiscoveredMethod } from './discovered-methods';
+import { discover, instancesWithTwoTokens, registriesOf, type DiscoveredMethod } from './discovered-methods';
 import { attachScheduledTimes, nextTimeOf } from './scheduled-times';
 
 /** The parts of an application. */
@@ -12,8 +12,6 @@ export interface Application {
   readonly discovery: DiscoveryService;
   readonly scanner: MetadataScanner;
   readonly modules: ModulesContainer;
-  /** `undefined` without ScheduleModule. */
-  readonly registry: SchedulerRegistry | undefined;
 }
 
 /** Declares the jobs of an application to its guard at startup, and closes the guard at shutdown. */
@@ -55,7 +53,9 @@ export class GuardedApplication {
 
   #declareJobs(): void {
     const { guard } = this;
-    const { discovery, scanner, registry } = this.application;
+    const { discovery, scanner } = this.application;
+    const registries = registriesOf(discovery);
+    const [registry] = registries;
     const instances = discover(discovery, scanner);
     const methods = [...instances.values()].flat();
     this.#integration.admit(
@@ -65,15 +65,11 @@ export class GuardedApplication {
         nextAfter: (after) => nextTimeOfMethod(method, registry, after),
       })),
     );
-    for (const { place } of methods.filter(({ isHidden }) => isHidden))
-      this.#integration.warn(
-        `${place} is scheduled, but another decorator hides this from Nest, so nothing calls it. Move the schedule to the top.`,
-      );
-    warnOfAliases(this.#integration, methods, instancesWithAlias(discovery));
+    warnOfMounting(this.#integration, methods, discovery);
     // Binds instances without a found lock too, because another decorator may hide the guarded method.
     for (const instance of instances.keys()) bindGuard(instance, guard);
-    if (registry !== undefined) attachScheduledTimes(registry, guard);
-    else warnOfNoSchedule(this.#integration, methods);
+    for (const each of registries) attachScheduledTimes(each, guard);
+    if (registry === undefined) warnOfNoSchedule(this.#integration, methods);
     warnOfMissingHooks(guard, this.#integration);
   }
 
@@ -107,15 +103,25 @@ function isDisabled({ cron }: DiscoveredMethod, registry: SchedulerRegistry | un
   return !registry.getCronJob(name).isActive;
 }
 
-function warnOfAliases(
+function warnOfMounting(
   integration: GuardIntegration,
   methods: readonly DiscoveredMethod[],
-  aliased: ReadonlySet<unknown>,
+  discovery: DiscoveryService,
 ): void {
-  for (const { place } of methods.filter((method) => method.isScheduled && aliased.has(method.instance))) {
-    integration.warn(
-      `${place} is scheduled, but its class is provided under two tokens. @nestjs/schedule mounts the job for each token, so every tick fires twice. Remove useExisting, or move the schedule to a class of its own.`,
-    );
+  const withTwoTokens = instancesWithTwoTokens(discovery);
+  const isImportedTwice = registriesOf(discovery).length > 1;
+  for (const { place, isHidden, isScheduled, instance } of methods) {
+    const warn = (why: string): void => integration.warn(`${place} is scheduled, but ${why}`);
+    if (isHidden)
+      warn('another decorator hides this from Nest, so nothing calls it. Move the schedule to the top.');
+    if (isScheduled && withTwoTokens.has(instance))
+      warn(
+        'its class is provided under two tokens. @nestjs/schedule mounts the job for each token, so every tick fires twice. Remove useExisting, or move the schedule to a class of its own.',
+      );
+    if (isScheduled && isImportedTwice)
+      warn(
+        'ScheduleModule.forRoot() is imported twice. Each import mounts the job, so two cron jobs call it at every tick. Import it once, in the root module.',
+      );
   }
 }
 

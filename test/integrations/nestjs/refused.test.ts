@@ -56,6 +56,31 @@ void test('an instance with two tokens causes a warning, because Nest schedules 
   assert.match(lines.join(), /Locked\.closeDay .* under two tokens.* fires twice/);
 });
 
+void test('an instance that a factory provides again causes the same warning', async () => {
+  const { guard, lines } = guardBench();
+  const again = { provide: 'again', useFactory: (locked: Locked) => locked, inject: [Locked] };
+  const app = await startWith(guard, [Locked, again]);
+  assert.equal(cronJobs(app).size, 2);
+  await app.close();
+  assert.match(lines.join(), /Locked\.closeDay .* under two tokens.* fires twice/);
+});
+
+void test('a job that two imports of ScheduleModule mount causes a warning', async () => {
+  const { guard, lines } = guardBench();
+  const imports = [
+    ScheduleModule.forRoot(),
+    ScheduleModule.forRoot({ timeouts: false }), // Nest 10 imports it once if both look the same.
+    CronlatchModule.forRoot({ guard }),
+  ];
+  const app = await application({ imports, providers: [Locked] });
+  await app.init();
+  await app.close();
+  assert.match(
+    lines.join(),
+    /Locked\.closeDay is scheduled, but ScheduleModule\.forRoot\(\) is imported twice\..* two cron jobs call it at every tick/,
+  );
+});
+
 for (const [what, provider] of [
   ['request-scoped', { provide: Locked, useClass: Locked, scope: Scope.REQUEST }],
   ['transient', { provide: Locked, useClass: Locked, scope: Scope.TRANSIENT }],
