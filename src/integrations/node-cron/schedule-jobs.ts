@@ -52,6 +52,7 @@ export function scheduleJobs(
   const all = [instances].flat();
   checkNotScheduled(all);
   const methods = all.flatMap(scheduledMethodsOf);
+  for (const instance of all) checkOtherMethods(instance, all);
   const integration = integrationOf(guard);
   const jobs = integration.admit(methods);
   warnOfSkippedDates(integration, methods);
@@ -145,6 +146,19 @@ function scheduledMethodsOf(instance: object): ScheduledMethod[] {
   if (found.length > 0) return found;
   throw new InvalidLockUseError(
     `${classNameOf(instance)} has no method with @Scheduled, so there is nothing to schedule.`,
+  );
+}
+
+/** @throws InvalidLockUseError for a scheduled static method of the class of an instance, or the reverse, if it is forgotten */
+function checkOtherMethods(instance: object, all: readonly object[]): void {
+  const isClass = typeof instance === 'function';
+  const other = Object(isClass ? instance.prototype : instance.constructor) as object;
+  const isForgotten = (key: string | symbol): boolean =>
+    all.every((each) => Reflect.get(each, key) !== Reflect.get(other, key));
+  const key = scheduledKeys(other).find(isForgotten);
+  if (key === undefined) return;
+  throw new InvalidLockUseError(
+    `${classNameOf(instance)}.${String(key)} has @Scheduled, but would never run. It needs ${isClass ? 'an instance' : 'its class'} in the same call of scheduleJobs.`,
   );
 }
 

@@ -121,3 +121,36 @@ void test('unguarded() finds the handler below a foreign wrapper', async () => {
   }
   assert.equal(await unguarded(new Jobs(), 'job')(), 'done');
 });
+
+class Both {
+  @Scheduled(AT_THREE)
+  @SchedulerLock('of-instance', '1m')
+  async daily(): Promise<void> {}
+
+  @Scheduled(AT_THREE)
+  @SchedulerLock('of-class', '1m')
+  static async yearly(): Promise<void> {}
+}
+
+class DerivedBoth extends Both {}
+
+for (const [what, instance, message] of [
+  [
+    'an instance without its class',
+    new Both(),
+    /^Both\.yearly has @Scheduled.* needs its class in the same call/,
+  ],
+  ['a class without an instance', Both, /^Both\.daily has @Scheduled.* needs an instance in the same call/],
+] as const) {
+  void test(`${what} is rejected, because its other methods would never run`, () => {
+    assert.throws(() => scheduleJobs(instance, { guard: bench.guard }), {
+      name: 'InvalidLockUseError',
+      message,
+    });
+  });
+}
+
+void test('static methods are scheduled beside those of an instance, also of a subclass', () => {
+  const tasks = scheduleJobs([new DerivedBoth(), Both], { guard: bench.guard });
+  assert.deepEqual(tasks.map((task) => task.name).sort(), ['Both.yearly', 'DerivedBoth.daily']);
+});
