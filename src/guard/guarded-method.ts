@@ -154,7 +154,7 @@ export function recordDecorated(holder: object, key: string | symbol, method: An
   guarded.definition.place ??= [holder, key];
   Object.defineProperty(method, GUARDED, { value: guarded, enumerable: true });
   if (guarded.definition !== (guardedMethodOf(below) ?? guarded).definition)
-    guarded.definition.reject('has a decorator between @SchedulerLock and @OncePer…, which hides one.');
+    guarded.definition.reject('needs @SchedulerLock next to @OncePer…: a decorator between them hides one.');
 }
 
 /** A method as its callers find it, as cronlatch's decorators left it, and guarded. An override has only its own decorators. */

@@ -39,8 +39,8 @@ const scheduled = new WeakSet<object>();
  *
  * @throws InvalidLockConfigurationError for an invalid name or duration, and if two methods have the same lock without
  * `shared: true`
- * @throws InvalidLockUseError if an instance is already scheduled, has no scheduled method, or has one without a lock,
- * and if the guard is closed
+ * @throws InvalidLockUseError if an instance is already scheduled, has no scheduled method, or has one without a lock, if
+ * its class has scheduled static methods and is not passed too, and if the guard is closed
  * @throws NotConfiguredError if there is no guard
  */
 export function scheduleJobs(

@@ -22,7 +22,7 @@ void test('a foreign wrapper between the lock and the period is rejected with th
     () => new Jobs(),
     (error) =>
       error instanceof InvalidLockUseError &&
-      /^Method 'closeDay' has a decorator between @SchedulerLock and @OncePer…/.test(error.message),
+      /^Method 'closeDay' needs @SchedulerLock next to @OncePer…/.test(error.message),
   );
 });
 

@@ -6,7 +6,7 @@ import { guardOfRuns } from '../../support/benches/guard-of-runs';
 import { CronlatchModule } from 'cronlatch/nestjs';
 import { application, cronJobs } from './application';
 
-/** What became of a once-per job in Tokyo whose guard has Lima as the default. */
+/** The outcome of a once-per job in Tokyo whose guard has Lima as the default. */
 export interface Outcome {
   /** The business dates of its runs, after each mounted job has ticked. It is the next day in Tokyo already. */
   readonly dates: readonly (string | undefined)[];
@@ -57,7 +57,7 @@ export async function outcomeOf(order: Order, { prepare, more }: Surroundings = 
   Object.defineProperty(
     Jobs.prototype,
     'closeDay',
-    Reflect.decorate(decorators, Jobs.prototype, 'closeDay', method) as PropertyDescriptor,
+    Reflect.decorate(decorators, Jobs.prototype, 'closeDay', method),
   );
   const { guard } = guardOfRuns({ defaultTimeZone: 'America/Lima' });
   const warnings: string[] = [];

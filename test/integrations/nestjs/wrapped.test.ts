@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { configureJobGuard, type JobGuard } from 'cronlatch';
+import { Cron } from '@nestjs/schedule';
+import { configureJobGuard, OncePerDay, SchedulerLock, type JobGuard } from 'cronlatch';
+import { reasonOf } from '../../support/benches/guard';
+import { guardOfRuns } from '../../support/benches/guard-of-runs';
 import { foreignDecorator } from '../../support/jobs/both-modes';
+import { startWith } from './application';
 import { IN_TOKYO, ordersWith, outcomeOf } from './orders';
 
 /** A decorator that replaces the method by a function without anything of the method. */
@@ -54,4 +58,18 @@ void test('the zone is that of the cron job also if a guard is configured before
   );
   for (const [, order] of orders) assert.deepEqual(await outcomeOf(order, { prepare }), IN_TOKYO);
   configureJobGuard(undefined);
+});
+
+void test('the start fails with the name of a wrapped job if its cron job has no time zone and the guard has no default', async () => {
+  class Jobs {
+    @Cron('0 3 * * *')
+    @bare
+    @SchedulerLock('no-zone', '1m')
+    @OncePerDay()
+    async closeDay(): Promise<void> {}
+  }
+  const { guard } = guardOfRuns();
+  const reason = (await reasonOf(startWith(guard, [Jobs]))) as Error;
+  assert.match(reason.message, /Job 'no-zone' needs a timeZone/);
+  assert.equal(guard.isClosing, true);
 });
