@@ -280,8 +280,8 @@ export class JobGuard {
 
   /**
    * Closes the guard on SIGTERM and SIGINT. Afterwards the signal ends the process, unless the application listens to
-   * it too. A second signal has its usual effect at once. A closed guard no longer listens. The first process of a
-   * container, which a signal does not end, exits with status 143 or 130.
+   * it too. A second signal has its usual effect at once, unless it comes within 0.3 s of the first. A closed guard no
+   * longer listens. The first process of a container, which a signal does not end, exits with status 143 or 130.
    *
    * @returns a function that stops listening
    */

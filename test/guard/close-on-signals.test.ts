@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { SAME_SIGNAL_MS } from '#cronlatch/guard/closing/closing';
 import { startScript, type ChildScript } from '../support/processes/child-script';
 
 const SOON = { timeout: 20_000 };
@@ -25,10 +27,32 @@ void test('a second signal ends the process at once, even if a job hangs (F-14)'
   const script = await ready(t, 'hanging job');
   script.kill('SIGTERM');
   await script.line('closing');
+  await pause(SAME_SIGNAL_MS);
   script.kill('SIGTERM');
   assert.deepEqual(await script.ended, { code: null, signal: 'SIGTERM' });
   assert.deepEqual(script.lines, ['ready', 'closing']);
 });
+
+void test('a signal that a program sends twice closes the guard once, and the job ends', SOON, async (t) => {
+  const script = await ready(t, 'a job');
+  // Two of one kind can be delivered as one.
+  script.kill('SIGTERM');
+  script.kill('SIGINT');
+  const { signal } = await script.ended;
+  assert.ok(signal === 'SIGTERM' || signal === 'SIGINT');
+  assert.deepEqual(script.lines, ['ready', 'closing', 'job ended', 'released', 'closed']);
+});
+
+void test(
+  'a listener that ends the process when it is alone does not end it before the job',
+  SOON,
+  async (t) => {
+    const script = await ready(t, 'a lonely listener');
+    script.kill('SIGTERM');
+    assert.deepEqual(await script.ended, { code: null, signal: 'SIGTERM' });
+    assert.deepEqual(script.lines, ['ready', 'closing', 'job ended', 'released', 'closed']);
+  },
+);
 
 void test('other signals end the process as usual, without waiting for its job (F-14)', SOON, async (t) => {
   const script = await ready(t, 'hanging job');

@@ -133,6 +133,12 @@ export function checkCloseOptions(options: CloseOptions) {
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
+/**
+ * A signal so soon after the first one counts as the same, because some programs send it twice: nodemon, and npm if it is not
+ * the only process that gets it.
+ */
+export const SAME_SIGNAL_MS = 300;
+
 /** The listeners of all guards, and the number of guards that a signal is closing now. */
 const ours = processState('signals', () => ({ listeners: new Set<unknown>(), closing: 0 }));
 
@@ -141,15 +147,24 @@ function closeOnSignals(
   close: () => Promise<unknown>,
   warn: (message: string, error: unknown) => void,
 ): () => void {
+  let firstAtMs: number | undefined;
+  let isHandled = false;
   const stopListening = (): void => {
     for (const signal of SIGNALS) process.off(signal, onSignal);
     ours.listeners.delete(onSignal);
   };
   const onSignal = (signal: NodeJS.Signals): void => {
-    const isHandled = othersListen(signal);
-    // From now on a second signal has its usual effect.
-    stopListening();
+    isHandled = othersListen(signal);
+    const nowMs = performance.now();
+    if (firstAtMs !== undefined) {
+      if (nowMs - firstAtMs < SAME_SIGNAL_MS) return;
+      stopListening();
+      if (!isHandled) endBy(signal);
+      return;
+    }
+    firstAtMs = nowMs;
     ours.closing += 1;
+    // It stops listening when it has closed. If it did before, signal-exit and tsx would find no other listener and end the process.
     close()
       .catch((error: unknown) => warn('Closing the guard failed.', error))
       .finally(() => {
@@ -167,9 +182,24 @@ function closeOnSignals(
 /** A signal without a listener does not end the first process of a container, so it exits with a shell's status for it. */
 function endBy(signal: NodeJS.Signals): void {
   if (process.pid === 1) process.exit(128 + constants.signals[signal]);
+  // tsx hides its listener, so Node does not call it when ours is gone.
+  process.emit(signal, signal);
   process.kill(process.pid, signal);
 }
 
 function othersListen(signal: NodeJS.Signals): boolean {
-  return process.listeners(signal).some((listener) => !ours.listeners.has(listener));
+  const others = process.listeners(signal).filter((listener) => !ours.listeners.has(listener));
+  return others.length > signalExitListeners();
+}
+
+/**
+ * The number of listeners that signal-exit has for each signal. They only end the process if they are alone. Versions 3 and 4
+ * count them here, for other copies of themselves.
+ */
+export function signalExitListeners(): number {
+  const counts: { readonly count?: number }[] = [
+    Reflect.get(process, '__signal_exit_emitter__') ?? {},
+    Reflect.get(globalThis, Symbol.for('signal-exit emitter')) ?? {},
+  ];
+  return counts.reduce((sum, { count = 0 }) => sum + count, 0);
 }

@@ -2,6 +2,7 @@ import type { DiscoveryService, MetadataScanner, ModulesContainer } from '@nestj
 import type { SchedulerRegistry } from '@nestjs/schedule';
 import { InvalidLockUseError } from '../../core';
 import type { CloseOptions, JobGuard } from '../../guard';
+import { signalExitListeners } from '../../guard/closing/closing';
 import { bindGuard } from '../../guard/configured-guard';
 import { integrationOf, type GuardIntegration } from '../../guard/integration';
 import { discover, instancesWithTwoTokens, registriesOf, type DiscoveredMethod } from './discovered-methods';
@@ -138,7 +139,7 @@ function warnOfMissingHooks(guard: JobGuard, integration: GuardIntegration): voi
   const stop = guard.on('run:started', ({ scheduledAt }) => {
     if (scheduledAt === undefined) return;
     stop();
-    if (process.listenerCount('SIGTERM') > 0) return;
+    if (process.listenerCount('SIGTERM') > signalExitListeners()) return;
     integration.warn(
       'Nothing listens to SIGTERM, so the signal would end this process in the middle of its jobs. Call app.enableShutdownHooks() in main.ts.',
     );

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { setTimeout } from 'node:timers/promises';
+import { SAME_SIGNAL_MS } from '#cronlatch/guard/closing/closing';
 import type { TestDatabase } from '../../support/databases/fresh';
 import { lockRows, migratedDataSource, shiftBack } from '../../support/databases/lock-table';
 import { Child } from '../../processes/child';
@@ -70,6 +72,7 @@ testOnEvery(
       await first.received('closing');
       // Its job does not end, so the first signal alone would take 20 s.
       const ended = first.endedWithin(15_000);
+      await setTimeout(SAME_SIGNAL_MS);
       first.kill('SIGTERM');
       assert.deepEqual(await ended, [null, 'SIGTERM']);
       assert.equal(await isHeld(), true);

@@ -48,17 +48,30 @@ for (const name of ON) {
   );
 }
 
-void test('a process without a listener for SIGTERM causes one warning, at its first tick', async () => {
-  const { guard, lines } = guardBench();
-  process.off('SIGTERM', onSigterm);
-  try {
-    const app = await startWith(guard, [EverySecond]);
-    await nextEvent(guard, 'run:completed');
-    await nextEvent(guard, 'run:completed');
-    await app.close();
-  } finally {
-    process.on('SIGTERM', onSigterm);
-  }
-  assert.equal(lines.length, 1);
-  assert.match(lines.join(), /Nothing listens to SIGTERM.* app\.enableShutdownHooks\(\)/);
-});
+/** Version 4 of signal-exit counts its listeners here. */
+const signalExit = { count: 1 };
+
+for (const [what, listener] of [
+  ['a process without a listener for SIGTERM', undefined],
+  ['a process in which only signal-exit listens to SIGTERM', () => {}],
+] as const)
+  void test(`${what} causes one warning, at its first tick`, async () => {
+    const { guard, lines } = guardBench();
+    process.off('SIGTERM', onSigterm);
+    if (listener !== undefined) {
+      process.on('SIGTERM', listener);
+      Reflect.set(globalThis, Symbol.for('signal-exit emitter'), signalExit);
+    }
+    try {
+      const app = await startWith(guard, [EverySecond]);
+      await nextEvent(guard, 'run:completed');
+      await nextEvent(guard, 'run:completed');
+      await app.close();
+    } finally {
+      process.on('SIGTERM', onSigterm);
+      if (listener !== undefined) process.off('SIGTERM', listener);
+      Reflect.deleteProperty(globalThis, Symbol.for('signal-exit emitter'));
+    }
+    assert.equal(lines.length, 1);
+    assert.match(lines.join(), /Nothing listens to SIGTERM.* app\.enableShutdownHooks\(\)/);
+  });

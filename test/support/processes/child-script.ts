@@ -7,8 +7,8 @@ export interface ChildScript {
   readonly lines: readonly string[];
   /** How it ended. */
   readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
-  /** Resolves when it has written this line, and rejects if it ended without it. */
-  line(text: string): Promise<void>;
+  /** Resolves when it has written this line, or so many of them, and rejects if it ended without it. */
+  line(text: string, times?: number): Promise<void>;
   kill(signal: NodeJS.Signals): void;
 }
 
@@ -24,11 +24,12 @@ export function startScript(path: string, ...args: string[]): ChildScript {
   return {
     lines,
     ended,
-    async line(text) {
+    async line(text, times = 1) {
       const gone = ended.then(() =>
         Promise.reject(new Error(`The script ended without '${text}': ${lines.join(', ')}`)),
       );
-      while (!lines.includes(text)) await Promise.race([once(reader, 'line'), gone]);
+      while (lines.filter((line) => line === text).length < times)
+        await Promise.race([once(reader, 'line'), gone]);
       gone.catch(() => {});
     },
     kill: (signal) => void child.kill(signal),
