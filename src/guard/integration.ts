@@ -130,7 +130,8 @@ export class GuardIntegration {
       else if (tick.reason !== undefined) end = { outcome: 'skipped' };
       return result;
     } catch (error) {
-      end = { outcome: tick.durationMs === undefined ? 'lock-failed' : 'failed', error };
+      if (tick.reason !== undefined) end = { outcome: 'skipped' };
+      else end = { outcome: tick.durationMs === undefined ? 'lock-failed' : 'failed', error };
       throw error;
     } finally {
       this.parts.events.emit('tick', Object.assign(lockEventOf(job.lock, tick.scheduledAt), tick, end));

@@ -79,7 +79,7 @@ export const STATE_CHANGES: readonly StateChange[] = [
   },
   {
     from: ['running'],
-    // 'pending': given back before any effect, so that the attempt does not count.
+    // 'pending': given back, before any effect or to a closing guard, so that the attempt does not count.
     to: ['completed', 'failed', 'skipped', 'pending'],
     by: ['holder'],
     condition: 'claim, generation and attempt match',

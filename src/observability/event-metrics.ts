@@ -60,6 +60,7 @@ export function measureEvents(guard: JobGuard, integration: GuardIntegration, me
       skips(event, { reason });
       if (durationMs !== undefined) duration(event, durationMs, 'skipped');
     }),
+    guard.on('run:givenBack', (event) => duration(event, event.durationMs, 'given-back')),
     guard.on('run:takenOver', (event) => failures(event, { outcome: 'taken-over' })),
     guard.on('run:interrupted', (event) => failures(event, { outcome: 'interrupted' })),
     integration.wrapRuns(async (run, work) => {

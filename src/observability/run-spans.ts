@@ -12,25 +12,31 @@ import { errorTypeOf } from './attributes';
  */
 export function traceRuns(guard: JobGuard, integration: GuardIntegration, tracer: Tracer): () => void {
   const spans = new WeakMap<RunIdentity, Span>();
-  const stopListening = guard.on('run:skipped', ({ run, reason }) => {
+  const stopsListening = [
     // Another event of the same run has the same object.
-    if (run !== undefined) spans.get(run)?.setAttributes({ outcome: 'skipped', reason });
-  });
+    guard.on('run:skipped', ({ run, reason }) => {
+      if (run !== undefined) spans.get(run)?.setAttributes({ outcome: 'skipped', reason });
+    }),
+    guard.on('run:givenBack', ({ run }) => {
+      if (run === undefined) return;
+      spans.get(run)?.setAttributes({ outcome: 'given-back' });
+      spans.delete(run);
+    }),
+  ];
   const stopWrapping = integration.wrapRuns(async (run, work) => {
     const span = tracer.startSpan(`run ${run.job ?? run.name}`, { attributes: attributesOf(run) });
     if (run.run !== undefined) spans.set(run.run, span);
     try {
       return await context.with(trace.setSpan(context.active(), span), work);
     } catch (error) {
-      recordFailure(span, error);
+      if (run.run === undefined || spans.has(run.run)) recordFailure(span, error);
       throw error;
     } finally {
       span.end();
     }
   });
   return () => {
-    stopListening();
-    stopWrapping();
+    for (const stop of [...stopsListening, stopWrapping]) stop();
   };
 }
 

@@ -71,6 +71,10 @@ const AT_THE_END: Readonly<Record<string, readonly [() => Promise<void>, Partial
     () => aborted().then(() => Promise.reject(new Error('stopped'))),
     { state: 'failed', attempt: 1 },
   ],
+  'rejects with its abort': [
+    () => aborted().then(() => currentRun().signal.throwIfAborted()),
+    { state: 'pending', attempt: 0 },
+  ],
   'sees its signal and gives back': [
     () => aborted().then(() => currentRun().giveBack()),
     { state: 'pending', attempt: 0 },

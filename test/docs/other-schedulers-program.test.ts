@@ -79,12 +79,16 @@ testProgram('a failure has an exit status, and so has a day whose retry is due l
   assert.deepEqual([early.code, early.output], [75, 'skipped: not-due']);
 });
 
-testProgram('SIGTERM asks the job to stop, its lock is free, and the day is overdue', async (database) => {
-  const stopped = await start(database, { CLOSING: 'takes an hour' }, { kill: 'SIGTERM' });
-  assert.deepEqual([stopped.code, stopped.signal], [null, 'SIGTERM']);
-  const next = await start(database);
-  assert.deepEqual([next.code, next.output], [75, 'skipped: not-due'], 'its lock is not held any more');
-});
+testProgram(
+  'SIGTERM asks the job to stop, its lock is free, and the next start runs the day',
+  async (database) => {
+    const stopped = await start(database, { CLOSING: 'takes an hour' }, { kill: 'SIGTERM' });
+    assert.deepEqual([stopped.code, stopped.signal], [null, 'SIGTERM']);
+    const next = await start(database);
+    assert.equal(next.code, 0);
+    assert.match(next.output, /^closing \d{4}-\d\d-\d\d$/);
+  },
+);
 
 testProgram('an application that starts and stops like this leaves nothing behind', async (database) => {
   const ending = await start(database, {}, { program: 'start-and-stop' });

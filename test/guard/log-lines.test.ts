@@ -132,6 +132,12 @@ void test('a run that its handler gave back or skipped has a line like any other
   ]);
 });
 
+void test('a run that the closing guard gave back has a line with what follows', () => {
+  assert.deepEqual(lineOf('run:givenBack', { ...job, name: 'close-day', run, durationMs: 12 }), [
+    "info: cronlatch run:givenBack: job 'close-day' for 2026-11-20 was stopped after 12 ms (attempt 2); the guard is closing, so an instance starts it again, and this attempt does not count.",
+  ]);
+});
+
 void test('starts and skips are lines of debug, and the line of a held lock has its holder', () => {
   assert.deepEqual(lineOf('run:started', { ...scheduled, fencingToken: 7 }), [
     "debug: cronlatch run:started: job 'job' started (scheduled at 2026-11-20T03:00:00.000Z).",

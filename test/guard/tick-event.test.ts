@@ -6,6 +6,7 @@ import { integrationOf } from '#cronlatch/guard/integration';
 import { reasonOf, runningJob } from '../support/benches/guard';
 import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/benches/guard-of-runs';
 import { JOB } from '../support/benches/lock';
+import { stoppedBy } from '../support/jobs/close-day';
 import type { FaultyAccessor } from '../support/faults/accessor';
 
 type Tick = CronlatchEvents['tick'];
@@ -100,6 +101,10 @@ const CASES: Record<string, (bench: Bench) => Promise<Tick>> = {
   },
   async 'that gives its run back'({ guard }) {
     await guard.run({ ...DAILY, scheduledAt }, () => currentRun().giveBack());
+    return { ...daily, outcome: 'skipped', reason: 'given-back', run: run(1), durationMs: 0 };
+  },
+  async 'whose run a closing guard gives back'({ guard }) {
+    await stoppedBy(guard, { ...DAILY, scheduledAt });
     return { ...daily, outcome: 'skipped', reason: 'given-back', run: run(1), durationMs: 0 };
   },
   async 'that skips its day'({ guard }) {

@@ -8,6 +8,7 @@ import { turn } from '../support/benches/lock';
 import { reasonOf, runningJob } from '../support/benches/guard';
 import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
 import { JOB } from '../support/benches/lock';
+import { stoppedBy } from '../support/jobs/close-day';
 import { metricsBench } from '../support/benches/metrics';
 
 /** An instrumented guard on stores in memory. */
@@ -140,6 +141,17 @@ void test('a run that its handler gives back is a skip with a duration', async (
   const metrics = await read();
   assert.deepEqual(metrics['cronlatch.run.skips'], { 'cronlatch.job=close-day reason=given-back': 1 });
   assert.deepEqual(metrics['cronlatch.run.duration'], { 'cronlatch.job=close-day outcome=skipped': [0, 1] });
+});
+
+void test('a run that a closing guard gives back is neither a failure nor a skip', async () => {
+  const { guard, read } = bench();
+  await stoppedBy(guard, DAILY);
+  const metrics = await read();
+  assert.equal(metrics['cronlatch.run.failures'], undefined);
+  assert.equal(metrics['cronlatch.run.skips'], undefined);
+  assert.deepEqual(metrics['cronlatch.run.duration'], {
+    'cronlatch.job=close-day outcome=given-back': [0, 1],
+  });
 });
 
 for (const [onCrash, maxAttempts, expected] of [

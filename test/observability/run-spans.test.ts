@@ -14,6 +14,7 @@ import type { Slot } from '#cronlatch/ledger/slots/slot';
 import { reasonOf, runningJob } from '../support/benches/guard';
 import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
 import { JOB, turn } from '../support/benches/lock';
+import { stoppedBy } from '../support/jobs/close-day';
 
 context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 after(() => context.disable());
@@ -145,6 +146,15 @@ void test('a retry is a span with its attempt, and a run that is given back has 
       [2, 'skipped', 'given-back'],
     ],
   );
+});
+
+void test('the span of a run that a closing guard gives back is not an error', async () => {
+  const { guard, spans } = bench();
+  await stoppedBy(guard, DAILY);
+  const [span, ...others] = spans();
+  assert.deepEqual(others, []);
+  assert.deepEqual(span?.status, { code: SpanStatusCode.UNSET });
+  assert.deepEqual([span.attributes['outcome'], span.events], ['given-back', []]);
 });
 
 void test('a skipped tick has no span', async () => {

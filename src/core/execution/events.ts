@@ -59,7 +59,7 @@ export interface TickEvent extends RunLockEvent {
   readonly error?: unknown;
 }
 
-/** Why a run was skipped. `'given-back'`: its handler has called `giveBack()`. */
+/** Why a run was skipped. `'given-back'`: its handler has called `giveBack()`, or the closing guard has stopped it. */
 export type RunSkipReason = SkipReason | 'given-back';
 
 /**
@@ -116,6 +116,8 @@ export interface CronlatchEvents {
     readonly reason: RunSkipReason;
     readonly durationMs?: number | undefined;
   };
+  /** The closing guard has stopped the handler by its signal. The run is due at once, and the attempt does not count. */
+  'run:givenBack': RunLockEvent & { readonly durationMs: number };
   /** The holder of an attempt crashed. The attempt that `run` names repeats its work. */
   'run:takenOver': RunLockEvent & { readonly lostAttempt: number; readonly lostClaim: string | undefined };
   /** The holder of an attempt crashed, and an operator must resolve the run. */

@@ -26,8 +26,8 @@ export interface ExecutorOptions {
   readonly instanceName?: string | undefined;
 }
 
-/** What happens after a failed run. */
-export type FailureDetails = Pick<CronlatchEvents['run:failed'], 'retryAt' | 'isFinal'>;
+/** What happens after a failed run. `'given-back'`: the closing guard has stopped it, and it has not failed. */
+export type FailureDetails = Pick<CronlatchEvents['run:failed'], 'retryAt' | 'isFinal'> | 'given-back';
 
 /** If the release takes longer, the caller gets its result first, and an event reports the end of the release. */
 export const LONGEST_WAIT_FOR_RELEASE_MS = 10_000;
@@ -246,7 +246,11 @@ export class LockingTaskExecutor {
       }
       return value;
     } catch (error) {
-      this.#events.emit('run:failed', { ...event, error, durationMs: durationMs(), ...failureDetails?.() });
+      const details = failureDetails?.();
+      if (details === 'given-back') {
+        tick.reason = details;
+        this.#events.emit('run:givenBack', { ...event, durationMs: durationMs() });
+      } else this.#events.emit('run:failed', { ...event, error, durationMs: durationMs(), ...details });
       throw error;
     }
   }

@@ -282,6 +282,17 @@ export function isAborted(lock: Lock): boolean {
   return lock instanceof GrantedLock ? lock.isAborted : lock.signal.aborted;
 }
 
+/** Whether an error is the abort by which the closing guard has asked the handler to stop, or was caused by it. */
+export function isStop(lock: Lock, error: unknown, depth = 0): boolean {
+  // An error can be its own cause.
+  if (!(lock instanceof GrantedLock) || !lock.run.isAskedToStop || depth > 20) return false;
+  try {
+    return error === lock.run.stopSignal.reason || isStop(lock, (error as Error).cause, depth + 1);
+  } catch {
+    return false; // Not an object, or one that cannot be read.
+  }
+}
+
 /**
  * Calls the listener after each extension by the handler, before the handler gets the result. Renewals by `keepAlive`
  * are not reported.

@@ -133,10 +133,7 @@ export function checkCloseOptions(options: CloseOptions) {
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
-/**
- * A signal so soon after the first one counts as the same, because some programs send it twice: nodemon, and npm if it is not
- * the only process that gets it.
- */
+/** A signal so soon after the first counts as the same, because nodemon and npm can send theirs twice. */
 export const SAME_SIGNAL_MS = 300;
 
 /** The listeners of all guards, and the number of guards that a signal is closing now. */
@@ -155,16 +152,13 @@ function closeOnSignals(
   };
   const onSignal = (signal: NodeJS.Signals): void => {
     isHandled = othersListen(signal);
-    const nowMs = performance.now();
-    if (firstAtMs !== undefined) {
-      if (nowMs - firstAtMs < SAME_SIGNAL_MS) return;
-      stopListening();
-      if (!isHandled) endBy(signal);
-      return;
-    }
-    firstAtMs = nowMs;
+    const isSecond = firstAtMs !== undefined && performance.now() - firstAtMs >= SAME_SIGNAL_MS;
+    if (isSecond) stopListening();
+    if (isSecond && !isHandled) endBy(signal);
+    if (firstAtMs !== undefined) return;
+    firstAtMs = performance.now();
     ours.closing += 1;
-    // It stops listening when it has closed. If it did before, signal-exit and tsx would find no other listener and end the process.
+    // It stops listening when it has closed. Before, signal-exit and tsx would find no other listener, and end the process.
     close()
       .catch((error: unknown) => warn('Closing the guard failed.', error))
       .finally(() => {
@@ -192,14 +186,9 @@ function othersListen(signal: NodeJS.Signals): boolean {
   return others.length > signalExitListeners();
 }
 
-/**
- * The number of listeners that signal-exit has for each signal. They only end the process if they are alone. Versions 3 and 4
- * count them here, for other copies of themselves.
- */
+/** The listeners of signal-exit only end the process if no others listen. Its versions 3 and 4 count them here. */
 export function signalExitListeners(): number {
-  const counts: { readonly count?: number }[] = [
-    Reflect.get(process, '__signal_exit_emitter__') ?? {},
-    Reflect.get(globalThis, Symbol.for('signal-exit emitter')) ?? {},
-  ];
-  return counts.reduce((sum, { count = 0 }) => sum + count, 0);
+  const { __signal_exit_emitter__: v3 } = process as { __signal_exit_emitter__?: { readonly count: number } };
+  const v4: unknown = Reflect.get(globalThis, Symbol.for('signal-exit emitter'));
+  return (v3?.count ?? 0) + ((v4 as typeof v3)?.count ?? 0);
 }

@@ -74,6 +74,7 @@ const LOGGED: { readonly [K in LoggedEvent]: readonly [LogLevel, (event: Cronlat
       `failed ${isFinal ? 'permanently ' : ''}after ${describeDuration(durationMs)}`,
   ],
   'run:skipped': ['debug', describeSkip],
+  'run:givenBack': ['info', ({ durationMs }) => `was stopped after ${describeDuration(durationMs)}`],
   'run:takenOver': ['warn', () => 'started again'],
   'run:interrupted': ['error', () => 'was interrupted'],
   'run:stuck': ['error', () => 'is stuck'],
@@ -89,6 +90,7 @@ const CONSEQUENCES: { readonly [K in LoggedEvent]?: string } = {
   'lock:lost': 'its signal has aborted',
   'lock:releaseFailed': 'the next run cannot start before the lease expires',
   'lock:forced': 'another instance can run the job now',
+  'run:givenBack': 'the guard is closing, so an instance starts it again, and this attempt does not count',
   'run:takenOver': 'the holder of the last attempt crashed, and this attempt repeats its work',
   'run:interrupted':
     'its holder crashed, and the run will not be retried. Check what it did, then call ledger.resolve()',

@@ -108,7 +108,7 @@ function startIfDue(found: FoundRun, holder: ClaimHolder, policy: JobPolicy): De
     return { value: { kind: 'refused', reason: 'exhausted' }, write };
   }
   // Only in the first generation: a run that an operator has rerun is wanted, however late.
-  const isFirst = run.attempt === 0 && run.generation === 0;
+  const isFirst = run.attempt === 0 && run.firstStartedAt === undefined && run.generation === 0;
   if (isFirst && isTooLate(found, holder, policy)) {
     const write: Run = { ...run, state: 'skipped', reason: 'deadline', nextAttemptAt: undefined };
     return { value: { kind: 'refused', reason: 'deadline' }, write };
@@ -157,7 +157,7 @@ function replaceLost(found: FoundRun, holder: ClaimHolder, policy: JobPolicy): D
 
 function exhaustedReason({ run, now }: FoundRun, { retry }: JobPolicy): 'exhausted' | 'until' | undefined {
   if (run.attempt >= retry.maxAttempts) return 'exhausted';
-  if (run.attempt === 0 || run.firstStartedAt === undefined) return undefined;
+  if (run.firstStartedAt === undefined) return undefined;
   const { firstStartedAt, periodEnd } = run;
   const until = retriesEndAt({ policy: retry, firstStartedAt, periodEnd });
   return until !== undefined && now >= until ? 'until' : undefined;
@@ -175,7 +175,7 @@ function startAttempt(
     leaseUntil: new Date(now.getTime() + leaseMs),
     state: 'running',
     attempt: run.attempt + 1,
-    firstStartedAt: run.attempt === 0 ? now : (run.firstStartedAt ?? run.startedAt),
+    firstStartedAt: run.firstStartedAt ?? (run.attempt === 0 ? now : run.startedAt),
     startedAt: now,
     finishedAt: undefined,
     nextAttemptAt: undefined,

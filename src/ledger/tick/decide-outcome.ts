@@ -11,7 +11,8 @@ export type Outcome =
       readonly errorText: string;
       readonly retry: RetryPolicy;
     }
-  | { readonly kind: 'given-back' }
+  /** `isStopped`: the closing guard has stopped the handler. Otherwise, the handler has done nothing yet. */
+  | { readonly kind: 'given-back'; readonly isStopped?: boolean }
   | { readonly kind: 'skipped'; readonly reason: string };
 
 export type OutcomeVerdict =
@@ -84,7 +85,8 @@ function decideWhileRunning(found: FoundRun, outcome: Outcome): Decision<Outcome
     }
     case 'given-back': {
       const attempt = Math.max(0, run.attempt - 1);
-      const firstStartedAt = attempt === 0 ? undefined : run.firstStartedAt;
+      const isFirstStart = attempt === 0 && run.firstStartedAt?.getTime() === run.startedAt?.getTime();
+      const firstStartedAt = isFirstStart && !outcome.isStopped ? undefined : run.firstStartedAt;
       return {
         value: { kind: 'recorded', retryAt: undefined },
         write: { ...endRun(found, 'pending'), attempt, firstStartedAt, nextAttemptAt: now },

@@ -2,7 +2,7 @@ import { ClaimLostError, type HeldLock, type Lock, type LockedTask, type TickDet
 import { refuseUnawaitable } from '../../core/execution/locking-task-executor';
 import { withinLimit } from '../../core/clock';
 import { LONGEST_WAIT_FOR_RELEASE_MS, type FailureDetails } from '../../core/execution/locking-task-executor';
-import { afterExtensions } from '../../core/execution/run-registry';
+import { afterExtensions, isStop } from '../../core/execution/run-registry';
 import { limitOf, type LedgerContext } from '../store-statements';
 import type { JobPolicy } from '../policy/job-policy';
 import { describeRun, identityOf } from '../run';
@@ -81,11 +81,14 @@ export class Attempt<T> {
 
   /** The caller gets the job's own error, not that of the recording. */
   async #recordFailure(error: unknown): Promise<void> {
-    const { run, policy } = this.options;
+    const { held, run, policy } = this.options;
     if (run.completion === 'committed') return;
     try {
-      const { retry } = policy;
-      await this.#record(run.decided ?? { kind: 'failed', error, errorText: storedError(error), retry });
+      const { retry, onCrash } = policy;
+      // With 'hold', its work must not be repeated without an operator.
+      const isStopped = onCrash === 'retry' && isStop(held.lock, error) && run.decided?.kind !== 'skipped';
+      if (isStopped) await this.#record({ kind: 'given-back', isStopped });
+      else await this.#record(run.decided ?? { kind: 'failed', error, errorText: storedError(error), retry });
     } catch (notRecorded) {
       this.#warnNotRecorded(notRecorded);
     }
@@ -123,9 +126,11 @@ export class Attempt<T> {
     if (isContradicted(verdict, run.claim) && run.remainingMs() > 0)
       verdict = await this.#settle(outcome, verdict);
     if (verdict.kind === 'lost') throw claimLostError(run.claim, verdict.run);
-    if (verdict.kind !== 'recorded' || outcome.kind !== 'failed') return;
+    if (verdict.kind !== 'recorded') return;
     const { retryAt } = verdict;
-    this.#failureDetails = retryAt === undefined ? { isFinal: true } : { retryAt };
+    if (outcome.kind === 'failed')
+      this.#failureDetails = retryAt === undefined ? { isFinal: true } : { retryAt };
+    else if (outcome.kind === 'given-back' && outcome.isStopped) this.#failureDetails = outcome.kind;
   }
 
   /** After 10 s, the caller gets an error, and the lock is kept until the outcome is settled. */

@@ -16,6 +16,8 @@ interface Scene {
   /** During its run, for which no other process has a tick. */
   readonly first: App;
   readonly second: App;
+  /** Starts another process without a tick. */
+  readonly startNext: () => Promise<App>;
   readonly businessDate: string;
   /** The contents of the only row. */
   readonly row: () => Promise<Record<string, unknown>>;
@@ -24,7 +26,7 @@ interface Scene {
 async function inMidRun(
   database: TestDatabase,
   body: (scene: Scene) => Promise<void>,
-  orders: Pick<SettlementOrders, 'pollInterval' | 'oncePer'> = { pollInterval: DUE_EVERY_MS },
+  orders: Pick<SettlementOrders, 'pollInterval' | 'oncePer' | 'throwsAbort'> = { pollInterval: DUE_EVERY_MS },
 ): Promise<void> {
   const { options } = database;
   const dataSource = await ledgerDataSource(database);
@@ -47,7 +49,7 @@ async function inMidRun(
       assert.equal(rows.length, 1);
       return { ...rows[0] };
     };
-    await body({ first, second, businessDate, row });
+    await body({ first, second, startNext: () => start(false), businessDate, row });
   } finally {
     await Promise.all(apps.map((app) => app.end()));
     await dataSource.destroy();
@@ -124,3 +126,30 @@ void suite('the run of a dead process', { concurrency: true }, () => {
       ),
   );
 });
+
+testOnEvery(
+  'three processes get SIGTERM during a job that calls throwIfAborted(): no attempt is used, and the fourth completes its only one (L-23)',
+  (database) =>
+    inMidRun(
+      database,
+      async (scene) => {
+        const { first, second, startNext, row, businessDate } = scene;
+        let [running, waiting] = [first, second];
+        for (let deployments = 0; deployments < 3; deployments += 1) {
+          running.kill('SIGTERM');
+          assert.deepEqual(await running.endedWithin(60_000), [null, 'SIGTERM']);
+          const { attempt } = await waiting.received('enter');
+          assert.equal(attempt, 1);
+          assert.deepEqual(await row(), {
+            period_key: businessDate,
+            state: 'running',
+            attempt: 1,
+            reason: null,
+          });
+          if (deployments < 2) [running, waiting] = [waiting, await startNext()];
+        }
+        await assertNextCompletes({ ...scene, second: waiting }, 1);
+      },
+      { pollInterval: DUE_EVERY_MS, oncePer: { retry: { maxAttempts: 1 } }, throwsAbort: true },
+    ),
+);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { ClaimLostError, currentRun, type JobConfiguration } from 'cronlatch';
+import { ClaimLostError, currentRun, type JobConfiguration, type OncePerConfiguration } from 'cronlatch';
 import { eventually } from '../../support/clocks/eventually';
-import { CLOSE_DAY, closeDay, countedTask, heldTask } from '../../support/jobs/close-day';
+import { CLOSE_DAY, closeDay, countedTask, heldTask, stoppedBy } from '../../support/jobs/close-day';
 import type { LedgerPlace } from '../../support/stores/ledger-place';
 import { testLedger } from '../../support/stores/ledger-tests';
 
@@ -155,6 +155,73 @@ testLedger(
     assert.deepEqual([run?.state, run?.attempt], ['completed', 1]);
   },
 );
+
+const caused = (cause: unknown): Error => new Error('stopped', { cause });
+
+for (const [what, rejection] of [
+  ['its abort', undefined],
+  ['an error that its abort has caused', (reason: unknown) => caused(caused(reason))],
+] as const)
+  testLedger(
+    `a run whose handler rejects with ${what} when its guard closes is given back: it is due at once, and its attempt does not count (L-23)`,
+    async (place) => {
+      const job = closeDay({ retry: { maxAttempts: 1 }, startDeadline: '1h' });
+      for (const token of [1, 2, 3]) {
+        const leaving = place.instance();
+        await stoppedBy(leaving.guard, job, rejection);
+        assert.equal(leaving.of('run:givenBack').length, 1, `instance ${token}`);
+        assert.deepEqual([...leaving.of('run:failed'), ...leaving.of('run:skipped')], []);
+        // It has met its startDeadline before.
+        await place.elapse('1h');
+      }
+      const next = place.instance();
+      const { task, runs } = countedTask();
+      next.guard.wrap(job, task);
+      assert.deepEqual(await next.guard.runOverdue(), { started: 1, overdue: 0 });
+      assert.equal(runs(), 1);
+      const run = await next.guard.ledger.get(CLOSE_DAY);
+      assert.deepEqual([run?.state, run?.attempt], ['completed', 1]);
+      const history = await next.guard.ledger.history(CLOSE_DAY);
+      assert.deepEqual(
+        history.map(({ kind, attempt }) => [kind, attempt]),
+        [1, 2, 3].map(() => ['given-back', 1]),
+      );
+    },
+  );
+
+testLedger(
+  'retry.until goes on counting after a closing guard has given a run back (L-28)',
+  async (place) => {
+    const job = closeDay({ retry: { until: '2h' } });
+    await stoppedBy(place.instance().guard, job);
+    await place.elapse('2h');
+    const next = place.instance();
+    const { task, runs } = countedTask();
+    assert.deepEqual(await next.guard.run(job, task), { executed: false, reason: 'exhausted' });
+    assert.equal(runs(), 0);
+  },
+);
+
+/** What does not give a run back when its guard closes. */
+const NOT_GIVEN_BACK: readonly [string, OncePerConfiguration, (reason: unknown) => unknown][] = [
+  ['rejects with another error', closeDay().oncePer, () => new Error('half done')],
+  ['rejects with an abort of its own', closeDay().oncePer, () => new DOMException('mine', 'AbortError')],
+  ['rejects with undefined', closeDay().oncePer, () => undefined],
+  [
+    "rejects with its abort, but has onCrash 'hold'",
+    closeDay({ onCrash: 'hold' }).oncePer,
+    (reason) => reason,
+  ],
+];
+
+for (const [what, oncePer, rejection] of NOT_GIVEN_BACK)
+  testLedger(`a run whose handler ${what} when its guard closes has failed (L-25)`, async (place) => {
+    const leaving = place.instance();
+    await stoppedBy(leaving.guard, { ...closeDay(), oncePer }, rejection);
+    assert.equal(leaving.of('run:failed').length, 1);
+    const run = await place.instance().guard.ledger.get(CLOSE_DAY);
+    assert.deepEqual([run?.state, run?.attempt], ['failed', 1]);
+  });
 
 testLedger(
   'a completion after lockAtMostFor counts if no other instance took the run over (L-24)',

@@ -28,7 +28,7 @@ function rowOf({ row }: RunModel): object | undefined {
   return { state, generation, attempt, dueAt };
 }
 
-const endings = fc.constantFrom<Exclude<Ending, 'is lost'>[]>(
+const endings = fc.constantFrom<Exclude<Ending, 'is stopped' | 'is lost'>[]>(
   ...(['completes', 'throws', 'throws', 'throws fatal', 'gives back', 'skips'] as const),
 );
 
@@ -45,6 +45,14 @@ const runOverdue = endings.map((ending) =>
     const expected = model.isOverdue ? model.ask() : 'nothing overdue';
     assert.equal(await bench.runOverdue(ending), typeof expected !== 'string');
     if (typeof expected !== 'string') model.end(expected, ending);
+  }),
+);
+
+const stopHolder = fc.constant(
+  command('a tick whose guard closes and stops the job', async (model, bench) => {
+    const expected = model.ask();
+    assert.deepEqual(await bench.stopHolder(), expected);
+    if (typeof expected !== 'string') model.end(expected, 'is stopped');
   }),
 );
 
@@ -110,6 +118,7 @@ export const commands = [
   tick,
   tick,
   runOverdue,
+  stopHolder,
   loseHolder,
   loseHolder,
   comeBack,

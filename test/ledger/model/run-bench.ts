@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { currentRun, FatalJobError, JobGuard, type JobConfiguration, type TaskResult } from 'cronlatch';
 import { signal } from '../../support/benches/executor';
 import type { Instance, LedgerPlace } from '../../support/stores/ledger-place';
@@ -6,6 +7,9 @@ import { LEASE, RETRY_DELAY, type Ending, type ModelClaim, type ModelPolicy } fr
 import { watched } from './watched-store';
 
 const MINUTE_MS = 60_000;
+
+/** The endings of a handler whose guard stays. */
+type JobEnding = Exclude<Ending, 'is stopped' | 'is lost'>;
 
 /** An attempt whose handler has not settled yet. */
 export interface LostHolder {
@@ -23,7 +27,7 @@ export class RunBench {
   readonly #job: JobConfiguration;
   /** The guard of the registered job, which runs all ticks. */
   readonly #guard: JobGuard;
-  #ending: Exclude<Ending, 'is lost'> = 'completes';
+  #ending: JobEnding = 'completes';
 
   constructor(
     private readonly place: LedgerPlace,
@@ -48,13 +52,13 @@ export class RunBench {
   }
 
   /** Calls the job as a tick does. @returns the result */
-  async tick(ending: Exclude<Ending, 'is lost'>): Promise<ModelClaim | string> {
+  async tick(ending: JobEnding): Promise<ModelClaim | string> {
     this.#ending = ending;
     return await this.#attempted(this.#guard.run(this.#job, this.#task));
   }
 
   /** @returns whether an attempt was started */
-  async runOverdue(ending: Exclude<Ending, 'is lost'>): Promise<boolean> {
+  async runOverdue(ending: JobEnding): Promise<boolean> {
     this.#ending = ending;
     const { started } = await this.#guard.runOverdue();
     return started === 1;
@@ -80,6 +84,18 @@ export class RunBench {
       },
     });
     return answer;
+  }
+
+  /** A tick in another process, which closes its guard meanwhile. Its handler rejects with the abort. */
+  async stopHolder(): Promise<ModelClaim | string> {
+    const guard = this.#newGuard();
+    const result = guard.run(this.#job, async ({ signal: stopped }) => {
+      this.#begin();
+      void guard.close({ timeout: '1m', grace: '1m' });
+      await once(stopped, 'abort');
+      stopped.throwIfAborted();
+    });
+    return await this.#attempted(result);
   }
 
   async elapse(minutes: number): Promise<void> {

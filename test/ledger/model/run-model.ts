@@ -12,7 +12,8 @@ export interface ModelPolicy {
 }
 
 /** How a handler ends. The holder of a lost handler has crashed, and may come back. */
-export type Ending = 'completes' | 'throws' | 'throws fatal' | 'gives back' | 'skips' | 'is lost';
+export type Ending =
+  'completes' | 'throws' | 'throws fatal' | 'gives back' | 'is stopped' | 'skips' | 'is lost';
 
 /** An attempt, which identifies its holder. */
 export interface ModelClaim {
@@ -26,6 +27,7 @@ interface Row {
   attempt: number;
   dueAt: number | undefined;
   firstStartedAt: number | undefined;
+  startedAt: number | undefined;
 }
 
 /** The run of one period as § 4 of the contract describes it: a row, the lock of its job, and the time. */
@@ -121,7 +123,7 @@ export class RunModel {
   }
 
   #isSpent({ attempt, firstStartedAt }: Row): boolean {
-    return attempt >= this.policy.maxAttempts || (attempt > 0 && this.#isTooLate(firstStartedAt, this.now));
+    return attempt >= this.policy.maxAttempts || this.#isTooLate(firstStartedAt, this.now);
   }
 
   #isTooLate(firstStartedAt = this.now, at: number): boolean {
@@ -129,7 +131,8 @@ export class RunModel {
   }
 
   #begin(row: Row): ModelClaim {
-    if (row.attempt === 0) row.firstStartedAt = this.now;
+    row.firstStartedAt ??= this.now;
+    row.startedAt = this.now;
     row.attempt += 1;
     Object.assign(row, { state: 'running', dueAt: undefined });
     return { generation: row.generation, attempt: row.attempt };
@@ -150,8 +153,14 @@ export class RunModel {
         break;
       case 'gives back':
         row.attempt -= 1;
-        if (row.attempt === 0) row.firstStartedAt = undefined;
+        // It has done nothing. A run that was stopped before has.
+        if (row.attempt === 0 && row.firstStartedAt === row.startedAt) row.firstStartedAt = undefined;
         Object.assign(row, { state: 'pending', dueAt: this.now });
+        break;
+      case 'is stopped':
+        if (this.policy.onCrash === 'hold')
+          Object.assign(row, { state: 'failed', dueAt: this.#retryOf(row) });
+        else Object.assign(row, { state: 'pending', dueAt: this.now, attempt: row.attempt - 1 });
         break;
       case 'skips':
         row.state = 'skipped';
@@ -166,7 +175,14 @@ export class RunModel {
   }
 
   #newRow(state: RunState): Row {
-    return { state, generation: 0, attempt: 0, dueAt: undefined, firstStartedAt: undefined };
+    return {
+      state,
+      generation: 0,
+      attempt: 0,
+      dueAt: undefined,
+      firstStartedAt: undefined,
+      startedAt: undefined,
+    };
   }
 }
 

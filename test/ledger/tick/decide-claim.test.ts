@@ -129,6 +129,8 @@ void test('a holder that crashes after retries have ended is not replaced (L-28)
 });
 
 const DUE: Partial<Run> = { state: 'failed', nextAttemptAt: NOW, leaseUntil: after(-1) };
+/** No attempt has begun. */
+const UNSTARTED: Partial<Run> = { ...DUE, state: 'pending', attempt: 0, firstStartedAt: undefined };
 
 void test('a failed run starts again from the time at which it is due (L-26)', () => {
   assert.equal(verdict({ ...DUE, nextAttemptAt: after(1) }), 'not-due');
@@ -142,7 +144,7 @@ void test('a failed run starts again from the time at which it is due (L-26)', (
 });
 
 void test('the first attempt of a generation restarts the time for retries', () => {
-  const first = decide({ ...DUE, state: 'pending', attempt: 0, generation: 1 }).write;
+  const first = decide({ ...UNSTARTED, generation: 1 }).write;
   assert.deepEqual([first?.attempt, first?.firstStartedAt], [1, NOW]);
   const resolved = decide({ ...DUE, state: 'pending', firstStartedAt: undefined }).write;
   assert.deepEqual([resolved?.attempt, resolved?.firstStartedAt], [2, after(-60_000)]);
@@ -175,16 +177,18 @@ void test('a due run whose time for retries has passed fails permanently (L-28)'
 });
 
 void test('startDeadline applies to first attempts only (L-63)', () => {
-  const pending: Partial<Run> = { ...DUE, state: 'pending', attempt: 0, createdAt: after(-4 * 3_600_000) };
+  const pending: Partial<Run> = { ...UNSTARTED, createdAt: after(-4 * 3_600_000) };
   const { value, write } = decide(pending, {}, { startDeadline: '3h' });
   assert.deepEqual(value, { kind: 'refused', reason: 'deadline' });
   assert.deepEqual([write?.state, write?.reason, write?.nextAttemptAt], ['skipped', 'deadline', undefined]);
   assert.equal(verdict(pending, {}, { startDeadline: '4h' }), 'claimed');
   assert.equal(verdict({ ...pending, attempt: 1 }, {}, { startDeadline: '3h' }), 'claimed');
+  const stopped = { ...pending, firstStartedAt: after(-3_600_000) };
+  assert.equal(verdict(stopped, {}, { startDeadline: '3h' }), 'claimed', 'a closing guard gave it back');
 });
 
 void test('startDeadline counts from the scheduled time of the tick that claims, and else from the creation of the row (L-33)', () => {
-  const pending: Partial<Run> = { ...DUE, state: 'pending', attempt: 0, createdAt: after(-120_000) };
+  const pending: Partial<Run> = { ...UNSTARTED, createdAt: after(-120_000) };
   const options = { startDeadline: '1m' };
   assert.equal(verdict(pending, {}, options), 'deadline');
   assert.equal(verdict(pending, { scheduledAt: after(-60_000) }, options), 'claimed');
@@ -194,7 +198,7 @@ void test('startDeadline counts from the scheduled time of the tick that claims,
 
 void test('startDeadline of a backfilled row counts from the earliest tick of its period (L-33)', () => {
   const backfilled: Partial<Run> = {
-    ...{ ...DUE, state: 'pending', attempt: 0, createdAt: NOW, periodKey: '2026-11-19' },
+    ...{ ...UNSTARTED, createdAt: NOW, periodKey: '2026-11-19' },
     periodStart: new Date('2026-11-18T23:00:00Z'),
     periodEnd: new Date('2026-11-19T23:00:00Z'),
   };

@@ -73,6 +73,13 @@ void test('a run that is given back is due at once, and its attempt does not cou
   });
 });
 
+void test('a run that a closing guard has stopped is given back, and keeps the time of its first start (L-23)', () => {
+  const { write } = decide({}, { kind: 'given-back', isStopped: true });
+  assert.deepEqual([write?.state, write?.attempt, write?.firstStartedAt], ['pending', 0, after(-60_000)]);
+  const again = decide({ startedAt: after(-1000) }, GIVEN_BACK);
+  assert.deepEqual(again.write?.firstStartedAt, after(-60_000), 'it had started before');
+});
+
 void test('giving back a later attempt does not restart the time for retries (L-23)', () => {
   const { write } = decide({ attempt: 2 }, GIVEN_BACK, { attempt: 2 });
   assert.deepEqual([write?.attempt, write?.firstStartedAt], [1, after(-60_000)]);

@@ -1,4 +1,12 @@
-import { currentRun, type CurrentRun, type JobConfiguration, type OncePerConfiguration } from 'cronlatch';
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import {
+  currentRun,
+  type CurrentRun,
+  type JobConfiguration,
+  type JobGuard,
+  type OncePerConfiguration,
+} from 'cronlatch';
 import { signal } from '../benches/executor';
 import type { Instance } from '../stores/ledger-place';
 
@@ -28,6 +36,31 @@ export function heldTask(finish: () => unknown = () => 'done') {
     return finish();
   };
   return { task, started: started.promise, end: (): void => end.resolve() };
+}
+
+/**
+ * Calls a job whose guard closes meanwhile, and stops the handler.
+ *
+ * @param rejection what the handler rejects with, by the reason of its signal
+ * @returns what the call rejects with
+ */
+export async function stoppedBy(
+  guard: JobGuard,
+  job: JobConfiguration,
+  rejection = (reason: unknown): unknown => reason,
+): Promise<unknown> {
+  let closing: Promise<unknown> | undefined;
+  const call = guard.run(job, async ({ signal }) => {
+    closing = guard.close({ timeout: '1m', grace: '1m' });
+    await once(signal, 'abort');
+    throw rejection(signal.reason);
+  });
+  const error = await call.then(
+    () => assert.fail('it did not reject'),
+    (reason: unknown) => reason,
+  );
+  await closing;
+  return error;
 }
 
 /** A handler that counts its calls. */

@@ -70,6 +70,7 @@ const NAMES: readonly EventName[] = [
   ...([
     'run:failed',
     'run:skipped',
+    'run:givenBack',
     'run:takenOver',
     'run:interrupted',
     'run:stuck',

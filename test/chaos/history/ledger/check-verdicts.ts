@@ -97,6 +97,10 @@ function wrongOfEvent(ledger: LedgerHistory, report: ReportedRun): string | unde
         ? undefined
         : 'L4 reported as retried, and is not';
     }
+    case 'run:givenBack':
+      return rows.some((run) => isReason(run, 'given-back') && run.attempt === attempt - 1)
+        ? undefined
+        : 'L3 reported as given back, and never was';
     case 'run:skipped':
       return rows.some((run) => isReason(run, reason)) || NOT_OF_ROWS.includes(reason)
         ? undefined

@@ -74,7 +74,7 @@ export interface Call {
 /** An event about a run. */
 export interface ReportedRun {
   readonly host: number;
-  readonly event: 'run:completed' | 'run:failed' | 'run:skipped';
+  readonly event: 'run:completed' | 'run:failed' | 'run:skipped' | 'run:givenBack';
   readonly key: string;
   readonly generation: number;
   readonly attempt: number;

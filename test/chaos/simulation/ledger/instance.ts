@@ -119,7 +119,7 @@ export class Instance {
   }
 
   #listen(): void {
-    for (const event of ['run:completed', 'run:failed', 'run:skipped'] as const) {
+    for (const event of ['run:completed', 'run:failed', 'run:skipped', 'run:givenBack'] as const) {
       this.#guard.on(event, (details) => {
         if (details.run === undefined) return;
         const { generation, attempt } = details.run;
