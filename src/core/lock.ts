@@ -154,6 +154,11 @@ export interface LockObserver {
   abandonedSignal?(): AbortSignal;
   /** The name of this process, with which the owner of the lock begins. Default: its host and process id. */
   readonly instance?: string | undefined;
+  /**
+   * How late the tick was when it requested the lock, in milliseconds. A lock that is granted later than `lockAtLeastFor`
+   * after the tick is then given back: another instance may have run the tick meanwhile. `undefined`: it may come late.
+   */
+  readonly tickLateByMs?: number | undefined;
   /** Shortens the time limit of the attempt's statements, because its caller stops waiting soon. In milliseconds. */
   readonly statementTimeoutMs?: number;
 }

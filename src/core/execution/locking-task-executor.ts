@@ -108,22 +108,26 @@ export class LockingTaskExecutor {
   ): Promise<TaskResult<T>> {
     const work = (held: HeldLock): Promise<TaskResult<T>> =>
       held.execute(task, { tick }).then((value) => ({ executed: true, value }));
-    return this.holding(lock, work, { scheduledAt });
+    const nowMs = this.#clock.wallMs();
+    const tickLateByMs = Math.max(0, nowMs - (scheduledAt?.getTime() ?? nowMs));
+    return this.holding(lock, work, { scheduledAt, tickLateByMs });
   }
 
   /**
    * Like `runTask`, for work that decides under the lock whether to run a task, or to run several.
    *
+   * @param acquisition.tickLateByMs as `LockObserver` has it
    * @param acquisition.acquire acquires the lock instead of a single attempt. It may wait, also for a run of this process.
    */
   async holding<T>(
     configuration: LockConfiguration,
     work: (held: HeldLock) => Promise<TaskResult<T>>,
-    acquisition: Partial<Pick<MissedTickEvent, 'scheduledAt' | 'willRetry'>> & {
-      readonly acquire?: (observer: LockObserver) => Promise<Lock | undefined>;
-    } = {},
+    acquisition: Partial<Pick<MissedTickEvent, 'scheduledAt' | 'willRetry'>> &
+      Pick<LockObserver, 'tickLateByMs'> & {
+        readonly acquire?: (observer: LockObserver) => Promise<Lock | undefined>;
+      } = {},
   ): Promise<TaskResult<T>> {
-    const { scheduledAt, willRetry = false, acquire } = acquisition;
+    const { scheduledAt, willRetry = false, tickLateByMs, acquire } = acquisition;
     const { name } = configuration;
     const event = lockEventOf(configuration, scheduledAt);
     const held = (lock: GrantedLock): HeldLock => ({
@@ -138,7 +142,7 @@ export class LockingTaskExecutor {
     if (refusal === 'running-here' && this.runs.noticeStuck(name)) this.#events.emit('run:stuck', event);
     if (refusal !== undefined) return this.#skip(event, willRetry, refusal);
     const ask = (observer: LockObserver): Promise<Lock | undefined> =>
-      this.#warnIfSilent(this.#lockProvider.lock(configuration, observer), name);
+      this.#warnIfSilent(this.#lockProvider.lock(configuration, { ...observer, tickLateByMs }), name);
     const run = this.runs.begin(name, { mayWait: acquire !== undefined });
     const lock = await this.#acquire(acquire ?? ask, run, event, willRetry);
     if (lock === undefined) return { executed: false, reason: 'locked' };

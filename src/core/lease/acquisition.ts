@@ -32,6 +32,7 @@ export class Acquisition {
   readonly #options: AcquisitionOptions;
   readonly #request: LockRequest;
   readonly #limitMs: number;
+  readonly #startedAtMs: number;
   readonly #waitsUntilMs: number;
   #endsAtMs: number;
   #sentAt: Moment;
@@ -49,10 +50,18 @@ export class Acquisition {
       observer.statementTimeoutMs ?? Infinity,
     );
     this.#sentAt = momentOf(clock);
-    this.#endsAtMs = this.#sentAt.monotonicMs + 2 * this.#limitMs;
+    this.#startedAtMs = this.#sentAt.monotonicMs;
+    this.#endsAtMs = this.#startedAtMs + 2 * this.#limitMs;
     const mayWait = accessor.keepsTimeLimits === true && observer.statementTimeoutMs === undefined;
     const longestMs = mayWait ? Math.min(lockAtLeastForMs, LONGEST_CONNECTION_WAIT_MS) : 0;
-    this.#waitsUntilMs = this.#sentAt.monotonicMs + longestMs;
+    this.#waitsUntilMs = this.#startedAtMs + longestMs;
+  }
+
+  /** Until the store evaluated the last write. */
+  get waitedMs(): number {
+    const { accessor, clock } = this.#options;
+    const endedAtMs = accessor.waitsForNodes === false ? this.#lastWriteAtMs : clock.monotonicMs();
+    return endedAtMs - this.#startedAtMs;
   }
 
   /** When the last write was sent, if a write of this attempt may still take effect after its end. Monotonic. */

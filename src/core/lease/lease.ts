@@ -107,12 +107,12 @@ export class Lease implements Lock {
    * @param basis what can be lost before the deadline, for the error
    */
   async orRelease(basis: string): Promise<Lease> {
-    const left = latenessOf(this.#deadline, this.#options, this.isLost);
-    if (left === undefined) return this;
+    const waitedMs = this.#options.clock.monotonicMs() - this.#granted.sentAt.monotonicMs;
+    const remedy = `, or ${basis} was lost meanwhile, so it was released.`;
+    const lateness = latenessOf(this.#deadline, this.#options, { waitedMs, remedy, isLost: this.isLost });
+    if (lateness === undefined) return this;
     await this.unlock();
-    throw new LockStorageError(
-      `Lock '${this.name}' was granted too late: ${left}, or ${basis} was lost meanwhile, so it was released.`,
-    );
+    throw new LockStorageError(`Lock '${this.name}' was granted too late: ${lateness}`);
   }
 
   /** The store has ended the lock. Has no effect after a release. */
@@ -253,16 +253,32 @@ export class Lease implements Lock {
   }
 }
 
-/** How little of a grant is left, if a job cannot work with it: without renewals, it needs a quarter of its lease. */
+/** The check of a connection, which is no wait for one, takes less. */
+const SHORTEST_WAIT_MS = 500;
+
+/**
+ * Why a lock was granted too late for its job. Without renewals, the job needs a quarter of the lease. Later than
+ * `lockAtLeastFor` after the tick, another instance may have run it already. A tick that was that late before it requested
+ * the lock runs, unless it has also waited.
+ *
+ * @param grant.waitedMs from the request until the store evaluated the statement that was granted
+ * @param grant.remedy if too little of the lease is left
+ */
 export function latenessOf(
   deadline: Deadline,
-  { terms, clock }: Pick<LeaseOptions, 'terms' | 'clock'>,
-  isLost = deadline.expiryReason(clock) !== undefined,
+  { terms, clock, accessor, observer }: LeaseOptions,
+  grant: { readonly waitedMs: number; readonly remedy: string; readonly isLost?: boolean },
 ): string | undefined {
+  const { waitedMs, remedy, isLost = deadline.expiryReason(clock) !== undefined } = grant;
+  const { lockAtMostForMs, lockAtLeastForMs, renewEveryMs } = terms;
   const remainingMs = deadline.remainingMs(clock);
-  const neededMs = terms.renewEveryMs === undefined ? terms.lockAtMostForMs / 4 : 0;
-  if (!isLost && remainingMs > neededMs) return undefined;
-  return `only ${Math.max(0, Math.round(remainingMs))} ms of its ${terms.lockAtMostForMs} ms were left`;
+  if (isLost || remainingMs <= (renewEveryMs === undefined ? lockAtMostForMs / 4 : 0))
+    return `only ${Math.max(0, Math.round(remainingMs))} ms of its ${lockAtMostForMs} ms were left${remedy}`;
+  const { tickLateByMs = accessor.waitsForNodes ? 0 : undefined } = observer;
+  if (tickLateByMs === undefined || lockAtLeastForMs === 0) return undefined;
+  const leftMs = lockAtLeastForMs - tickLateByMs;
+  if (waitedMs <= (leftMs > 0 ? leftMs : SHORTEST_WAIT_MS)) return undefined;
+  return `after ${Math.round(tickLateByMs + waitedMs)} ms, longer than its lockAtLeastFor of ${lockAtLeastForMs} ms. Another instance may have run the job while this one waited, so it was released. Set a longer lockAtLeastFor.`;
 }
 
 export interface RenewalState {

@@ -59,7 +59,7 @@ export interface StorageAccessor {
   readonly keepsTimeLimits?: boolean;
   /**
    * `true` if a record stays when its lock is released or expires. A release that finds no record during the lease is then
-   * sent again, because a server that lags behind may have answered. Default `false`.
+   * sent again, because a server that lags behind may have answered, unless `waitsForNodes` is `false`. Default `false`.
    */
   readonly keepsRecords?: boolean;
   /**
@@ -68,8 +68,8 @@ export interface StorageAccessor {
    */
   readonly clockStepMs?: number | undefined;
   /**
-   * `true` if a statement may wait until its server has applied what other servers have committed. A lock that was granted
-   * later than its `lockAtLeastFor` is then given back: another instance may have run the job meanwhile. Default `false`.
+   * `true` if a statement may wait until its server has applied what other servers have committed. `false` if each statement
+   * sees all that was committed when it arrived, and compares times as of then. Default: unknown.
    */
   readonly waitsForNodes?: boolean;
   /**

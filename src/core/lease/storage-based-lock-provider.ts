@@ -75,12 +75,13 @@ export class StorageBasedLockProvider implements LockProvider {
   }
 
   lock(configuration: LockConfiguration, observer: LockObserver = {}): Promise<Lock | undefined> {
-    const startedAtMs = this.#context.clock.monotonicMs();
-    return this.#acquire(configuration, newOwner(observer.instance), observer, (granted, options) => {
-      const lateness = this.#latenessOf(granted, options, startedAtMs);
-      return lateness === undefined
-        ? new Lease(options, granted.grant, granted.sentAt)
-        : this.#giveBack(options, lateness);
+    const owner = newOwner(observer.instance);
+    return this.#acquire(configuration, owner, observer, (granted, options, waitedMs) => {
+      const { grant, sentAt } = granted;
+      const deadline = new Deadline(sentAt, options.terms.lockAtMostForMs, options.accessor.clockStepMs);
+      const remedy = ', so it was released. Set a longer lockAtMostFor.';
+      const lateness = latenessOf(deadline, options, { waitedMs, remedy });
+      return lateness === undefined ? new Lease(options, grant, sentAt) : this.#giveBack(options, lateness);
     });
   }
 
@@ -133,7 +134,7 @@ export class StorageBasedLockProvider implements LockProvider {
     configuration: LockConfiguration,
     owner: string,
     observer: LockObserver,
-    use: (granted: SentGrant, options: LeaseOptions) => T | Promise<T>,
+    use: (granted: SentGrant, options: LeaseOptions, waitedMs: number) => T | Promise<T>,
   ): Promise<T | undefined> {
     const options: AcquisitionOptions = {
       terms: checkLockConfiguration(configuration, this.nameLength),
@@ -159,32 +160,24 @@ export class StorageBasedLockProvider implements LockProvider {
     } finally {
       if (granted === undefined) options.onReleased?.();
     }
-    return granted && use(granted, options);
-  }
-
-  /** Why the grant arrived too late to work with it, and what to do. `undefined` if it did not. */
-  #latenessOf({ sentAt }: SentGrant, options: LeaseOptions, startedAtMs: number): string | undefined {
-    const { accessor, clock, terms } = options;
-    const { lockAtMostForMs, lockAtLeastForMs } = terms;
-    const left = latenessOf(new Deadline(sentAt, lockAtMostForMs, accessor.clockStepMs), options);
-    if (left !== undefined) return `${left}, so it was released. Set a longer lockAtMostFor.`;
-    const waitedMs = clock.monotonicMs() - startedAtMs;
-    const isOutrun = accessor.waitsForNodes && lockAtLeastForMs > 0 && waitedMs > lockAtLeastForMs;
-    if (!isOutrun) return undefined;
-    return `after ${Math.round(waitedMs)} ms, longer than its lockAtLeastFor of ${lockAtLeastForMs} ms. Another instance may have run the job while this node of the cluster lagged behind, so it was released. Set a longer lockAtLeastFor.`;
+    return granted && use(granted, options, acquisition.waitedMs);
   }
 
   async #giveBack(options: LeaseOptions, lateness: string): Promise<never> {
     const { name } = options.terms;
-    await this.#release(options, this.statementTimeoutMs);
+    await this.#release(options, this.statementTimeoutMs, 0); // No job has begun.
     options.onReleased?.();
     throw new LockStorageError(`Lock '${name}' was granted too late: ${lateness}`);
   }
 
   /** Best effort: a lock that cannot be released here expires with its lease. Never rejects. */
-  async #release(options: LeaseOptions, timeoutMs: number): Promise<boolean> {
+  async #release(
+    options: LeaseOptions,
+    timeoutMs: number,
+    lockAtLeastForMs = options.terms.lockAtLeastForMs,
+  ): Promise<boolean> {
     const { terms, owner, observer } = options;
-    const { name, lockAtMostForMs, lockAtLeastForMs } = terms;
+    const { name, lockAtMostForMs } = terms;
     const request = { name, owner, lockAtMostForMs, lockAtLeastForMs };
     try {
       const send = (limits: StatementOptions): Promise<boolean> => releaseRecord(options, request, limits);

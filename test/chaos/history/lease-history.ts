@@ -80,8 +80,9 @@ export class LeaseHistory {
     return this.#acquires[0]?.invokedAtMs ?? Infinity;
   }
 
-  /** No grant may come before: `lockAtLeastFor` has not passed yet. */
+  /** No grant may come before: `lockAtLeastFor` has not passed yet. It does not keep a lock that was given back. */
   get #leastEndMs(): number {
+    if (this.attempt?.result === 'error') return -Infinity;
     return (
       Math.min(this.grant?.atMs ?? Infinity, this.firstSentAtMs) + (this.#acquires[0]?.lockAtLeastForMs ?? 0)
     );

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LockStorageError } from 'cronlatch';
-import { StorageBasedLockProvider } from 'cronlatch/provider';
+import { LockingTaskExecutor, StorageBasedLockProvider } from 'cronlatch/provider';
 import type { LockObserver, LockRecord, StorageAccessor } from 'cronlatch/provider';
 import { JOB, lockBench, turn } from '../../support/benches/lock';
 import {
@@ -424,11 +424,13 @@ void test('at most ten thousand names are remembered (F-68)', async () => {
 });
 
 /** A store in which each write waits for a connection, and for how long it may. */
-function busyStore(waitsFor: string) {
+function busyStore(waitsFor: string, more: Partial<StorageAccessor> = {}) {
   const bench = lockBench();
   const allowedMs: (number | undefined)[] = [];
   const busy = Object.assign(Object.create(bench.store) as StorageAccessor, {
     keepsTimeLimits: true,
+    waitsForNodes: false,
+    ...more,
     updateRecord: (...[request, options]: Parameters<StorageAccessor['updateRecord']>) => {
       allowedMs.push(options.connectionWaitMs);
       bench.clock.advance(waitsFor);
@@ -466,3 +468,55 @@ void test('after a longer wait than it asked for, the lease is trusted from befo
   const lock = await provider.lock({ name: 'job', lockAtMostFor: '1m', lockAtLeastFor: '20s' });
   assert.equal(lock?.remainingMs(), 31_000);
 });
+
+const TICKS = {
+  'that waited for longer than lockAtLeastFor': { waits: '2900ms', late: 0, fails: 2900 },
+  'that was late, and waited for the rest of lockAtLeastFor': { waits: '1500ms', late: 900, fails: 2400 },
+  'that was late, and waited for less than the rest': { waits: '1s', late: 900, fails: undefined },
+  'that came early': { waits: '1500ms', late: -900, fails: undefined },
+  'that was later than lockAtLeastFor, and then waited': { waits: '1s', late: 5000, fails: 6000 },
+  'that was later than lockAtLeastFor, and whose connection was checked': {
+    waits: '10ms',
+    late: 5000,
+    fails: undefined,
+  },
+} as const;
+
+for (const [which, { waits, late, fails }] of Object.entries(TICKS))
+  void test(`the lock of a tick ${which} is ${fails === undefined ? 'used' : 'given back'} (P4)`, async () => {
+    const { provider, clock, other } = busyStore(waits);
+    const executor = new LockingTaskExecutor(provider, { clock });
+    const scheduledAt = new Date(clock.wallMs() - late);
+    const run = executor.executeWithLock(() => 'ran', { ...JOB, lockAtLeastFor: '2s', scheduledAt });
+    if (fails === undefined) return assert.deepEqual(await run, { executed: true, value: 'ran' });
+    await assert.rejects(run, {
+      message: `Lock 'job' was granted too late: after ${fails} ms, longer than its lockAtLeastFor of 2000 ms. Another instance may have run the job while this one waited, so it was released. Set a longer lockAtLeastFor.`,
+    });
+    assert.ok(await other.lock(JOB), 'free at once, because no job has begun');
+  });
+
+void test('a tick without lockAtLeastFor, and a lock that no tick has requested, are never too late', async () => {
+  const { provider, clock } = busyStore('2900ms');
+  const executor = new LockingTaskExecutor(provider, { clock });
+  const ran = { executed: true, value: 'ran' } as const;
+  assert.deepEqual(await executor.executeWithLock(() => 'ran', JOB), ran);
+  const lock = { ...JOB, name: 'once-per', lockAtLeastFor: '2s' };
+  assert.deepEqual(await executor.holding(lock, () => Promise.resolve(ran)), ran);
+});
+
+for (const [waitsForNodes, isLate] of [
+  [false, false],
+  [undefined, true],
+] as const)
+  void test(`a slow answer ${isLate ? 'makes a tick too late' : 'does not matter'} if the store evaluates a statement ${isLate ? 'when it runs' : 'as of its arrival'}`, async () => {
+    const { provider, clock, accessor } = lockBench();
+    Object.assign(accessor, { waitsForNodes });
+    accessor.fail(
+      'insertRecord',
+      delayedBy(() => clock.stall('2900ms')),
+    );
+    const executor = new LockingTaskExecutor(provider, { clock });
+    const run = executor.executeWithLock(() => 'ran', { ...JOB, lockAtLeastFor: '2s' });
+    if (isLate) await assert.rejects(run, /granted too late: after 2900 ms/);
+    else assert.equal((await run).executed, true);
+  });

@@ -8,6 +8,8 @@ import type { ServerDatabase } from './types';
 interface Statements {
   readonly sessions: string;
   readonly waiting: string;
+  /** In a transaction, PostgreSQL shows the sessions as they were when it first looked, unless it forgets them. */
+  readonly forgetSessions?: string;
   readonly busy: string;
   readonly kill: (id: number) => string;
   /** Ends the statement of a session, and leaves the session open. */
@@ -49,6 +51,7 @@ const STATEMENTS: Readonly<Record<ServerName, Statements>> = {
   mariadb: MARIADB,
   postgres: {
     sessions: POSTGRES_SESSIONS,
+    forgetSessions: 'SELECT pg_stat_clear_snapshot()',
     waiting: `${POSTGRES_SESSIONS} AND wait_event_type = 'Lock'`,
     busy: `${POSTGRES_SESSIONS} AND wait_event_type = 'Lock'`,
     kill: (id) => `SELECT pg_terminate_backend(${id})`,
@@ -94,8 +97,14 @@ export class Stranger {
     return (await this.database.ask(this.#statements.sessions)).length;
   }
 
+  async countWaitingSessions(): Promise<number> {
+    const { forgetSessions, waiting } = this.#statements;
+    if (forgetSessions !== undefined) await this.database.ask(forgetSessions);
+    return (await this.database.ask(waiting)).length;
+  }
+
   async isAnySessionWaiting(): Promise<boolean> {
-    return (await this.database.ask(this.#statements.waiting)).length > 0;
+    return (await this.countWaitingSessions()) > 0;
   }
 
   /** A session that is busy for longer than an instant waits for the stranger's locks. */
