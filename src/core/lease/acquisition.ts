@@ -108,9 +108,7 @@ export class Acquisition {
     }
     const isHeld = answer !== 'missing' && (answer !== undefined || seenLocks.has(name));
     if (isHeld) {
-      // Without a read, the lock counts as held, although some stores cannot distinguish a held record from a missing
-      // one.
-      if (!seenLocks.takeRead(name, clock.monotonicMs())) return undefined;
+      if (!seenLocks.takeRead(name, clock.monotonicMs()) && answer !== undefined) return undefined;
       const isRead = typeof answer === 'object';
       const record = isRead ? this.#lookAt(answer.heldBy) : await this.#readHolder('inspect');
       if (await this.#isFreed(record)) return await this.#updateOrInsert();

@@ -71,14 +71,18 @@ export class StatementWay {
       const execute = async (nowMs: number, tells: boolean): Promise<void> => {
         if (endsWithClient && (settled || this.host.crashed)) return;
         const order = history.nextOrder();
-        const value = await this.world.database.at(nowMs, run);
-        if (!tells) return;
-        const how = (): void =>
-          settle(() => {
+        const how = await this.world.database.at(nowMs, run).then(
+          (value) => () => {
             answered(value, { atMs: nowMs, order });
             resolve(value);
-          });
-        reply(faults.wayMs(), how);
+          },
+          // A decision has refused to change the run, so nothing ran.
+          (error: Error) => () => {
+            failed('nothing-ran');
+            reject(error);
+          },
+        );
+        if (tells) reply(faults.wayMs(), () => settle(how));
       };
       const latestMs = endsWithClient ? timeoutMs : LATEST_MS;
       this.#meet(

@@ -16,9 +16,9 @@ export const postgres: SqlDialect = {
   lockTexts,
   groupStatements,
   runWords,
-  // Every writing statement returns its row.
-  writtenRows: (result) => result.rows.length,
-  refusalOf: () => undefined,
+  // Every writing statement returns its row, and a take-over also the row of a held lock.
+  writtenRows: ({ rows }) => rows.filter(({ lock_state: state = 'taken' }) => state === 'taken').length,
+  refusalOf: (result) => (result.rows.length > 0 ? 'held' : 'missing'),
   tokenOf: (result) => result.rows[0]?.['fencing_token'],
   failureOf,
   refusesPreparing,

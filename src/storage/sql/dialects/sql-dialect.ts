@@ -134,7 +134,7 @@ export interface SqlDialect {
   readonly runWords: (shape: Pick<TableShape, 'now' | 'keyIndex'>) => RunWords;
   /** How many rows a statement wrote. The caller refuses anything but a number. */
   readonly writtenRows: (result: SqlResult) => unknown;
-  /** Why a take-over wrote no row. `undefined`: only a further statement can show it. */
+  /** Why a take-over wrote no row. `undefined`: a read shows it. */
   readonly refusalOf: (result: SqlResult) => 'held' | 'missing' | undefined;
   /** The token of a statement that wrote its row. */
   readonly tokenOf: (result: SqlResult) => unknown;

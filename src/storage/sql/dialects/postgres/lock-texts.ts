@@ -26,12 +26,19 @@ export function lockTexts(quoted: QuotedLockTable, shape: LockTableShape): LockT
   const isLock = `${name} <> '${PLACE_NAME}'`;
   const isExpired = `${isLock} AND ${lockUntil} + ${after(':olderThan')} <= ${now}`;
   return {
-    // Not an upsert, which writes WAL and uses up a transaction id even if the lock is held.
-    takeOver: `UPDATE ${table}
-      SET ${lockUntil} = ${now} + ${after(':atMost')}, ${lockedAt} = ${now}, ${lockedBy} = :owner${
-        hasToken ? `, ${fencingToken} = GREATEST(${fencingToken} + 1, ${TOKEN_SEED})` : ''
-      }
-      WHERE ${name} = :name AND ${lockUntil} <= ${now}${exactly} ${written}`,
+    // Not an upsert, which writes WAL and uses up a transaction id even if the lock is held. The row distinguishes a held
+    // lock from a missing row. The last words lock nothing, but every proxy sends them to the primary.
+    takeOver: `WITH taken AS (
+        UPDATE ${table}
+        SET ${lockUntil} = ${now} + ${after(':atMost')}, ${lockedAt} = ${now}, ${lockedBy} = :owner${
+          hasToken ? `, ${fencingToken} = GREATEST(${fencingToken} + 1, ${TOKEN_SEED})` : ''
+        }
+        WHERE ${name} = :name AND ${lockUntil} <= ${now}${exactly} ${written}
+      )
+      SELECT r.* FROM (SELECT 1) AS here, (
+        SELECT fencing_token, 'taken' AS lock_state FROM taken UNION ALL
+        SELECT NULL, 'held' FROM ${table} WHERE ${name} = :name${exactly} AND NOT EXISTS (SELECT FROM taken)
+      ) AS r FOR UPDATE OF here`,
     insert: `INSERT INTO ${table} (${name}, ${lockUntil}, ${lockedAt}, ${lockedBy}${hasToken ? `, ${fencingToken}` : ''})
       VALUES (:name, ${now} + ${after(':atMost')}, ${now}, :owner${hasToken ? `, ${TOKEN_SEED}` : ''})
       ON CONFLICT (${name}) DO NOTHING ${written}`,
