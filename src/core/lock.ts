@@ -148,16 +148,15 @@ export interface LockObserver {
   refused?(holder: { heldBy: string; heldUntil: Date }): void;
   extended?(lockAtMostForMs: number): void;
   lost?(error: LockLostError): void;
+  /** A release found an older record, or none. It may go on until the lease ends, but the job has ended. */
+  contradicted?(error: Error): void;
   /** A step failed. The provider retries it, or the end of the lease makes it unnecessary. */
   warning?(message: string, error: unknown): void;
   /** When this signal aborts, `keepAlive` stops and the lease expires. It is created when it is first asked for. */
   abandonedSignal?(): AbortSignal;
   /** The name of this process, with which the owner of the lock begins. Default: its host and process id. */
   readonly instance?: string | undefined;
-  /**
-   * How late the tick was when it requested the lock, in milliseconds. A lock that is granted later than `lockAtLeastFor`
-   * after the tick is then given back: another instance may have run the tick meanwhile. `undefined`: it may come late.
-   */
+  /** How late the tick was when it requested the lock, in milliseconds. `undefined`: no tick, so no grant comes too late. */
   readonly tickLateByMs?: number | undefined;
   /** Shortens the time limit of the attempt's statements, because its caller stops waiting soon. In milliseconds. */
   readonly statementTimeoutMs?: number;

@@ -31,7 +31,7 @@ void test('each event that must be visible without a listener is one line', () =
     "error: cronlatch lock:lost: job 'job' has lost its lock and is still running; its signal has aborted. Cause: LockLostError: too late",
   ]);
   assert.deepEqual(lineOf('lock:releaseFailed', { ...job, error: new LockStorageError('no answer') }), [
-    "error: cronlatch lock:releaseFailed: job 'job' could not release its lock; the next run cannot start before the lease expires. Cause: LockStorageError: no answer",
+    "error: cronlatch lock:releaseFailed: job 'job' could not release its lock; the lock is free when its lease has expired. Cause: LockStorageError: no answer",
   ]);
   assert.deepEqual(lineOf('run:failed', { ...job, error: new RangeError('mine'), durationMs: 1 }), [
     "error: cronlatch run:failed: job 'job' failed after 1 ms. Cause: RangeError: mine",

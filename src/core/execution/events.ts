@@ -85,7 +85,7 @@ export interface CronlatchEvents {
   'lock:failed': MissedTickEvent & { readonly error: unknown };
   'lock:extended': LockEvent & { readonly lockAtMostForMs: number };
   'lock:lost': LockEvent & { readonly error: LockLostError };
-  /** `stillOurs` is `false` if the lease had ended before the release: it expired, or an operator or a new holder ended it. */
+  /** `stillOurs` is `false` if the lease had ended before: it expired, its row was lost, or an operator or a holder ended it. */
   'lock:released': LockEvent & { readonly stillOurs: boolean };
   /**
    * The job has ended, but its lock blocks the next run until the lease expires: the store did not answer, or it showed no
@@ -246,6 +246,7 @@ export function observerOf(
   events: EventHub,
   event: LockEvent,
   instance: string,
+  onContradiction = (): void => {},
 ): LockObserver & { holder?: { readonly heldBy: string; readonly heldUntil: Date } } {
   const observer: ReturnType<typeof observerOf> = {
     instance,
@@ -254,6 +255,10 @@ export function observerOf(
     extended: (lockAtMostForMs) => events.emit('lock:extended', { ...event, lockAtMostForMs }),
     lost: (error) => events.emit('lock:lost', { ...event, error }),
     warning: (message, error) => events.emit('guard:warning', { message, error }),
+    contradicted({ message }) {
+      events.emit('guard:warning', { message });
+      onContradiction();
+    },
   };
   return observer;
 }

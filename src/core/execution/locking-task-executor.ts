@@ -108,24 +108,22 @@ export class LockingTaskExecutor {
   ): Promise<TaskResult<T>> {
     const work = (held: HeldLock): Promise<TaskResult<T>> =>
       held.execute(task, { tick }).then((value) => ({ executed: true, value }));
-    const nowMs = this.#clock.wallMs();
-    const tickLateByMs = Math.max(0, nowMs - (scheduledAt?.getTime() ?? nowMs));
+    const tickLateByMs = Math.max(0, this.#clock.wallMs() - (scheduledAt?.getTime() ?? Infinity));
     return this.holding(lock, work, { scheduledAt, tickLateByMs });
   }
 
   /**
    * Like `runTask`, for work that decides under the lock whether to run a task, or to run several.
    *
-   * @param acquisition.tickLateByMs as `LockObserver` has it
    * @param acquisition.acquire acquires the lock instead of a single attempt. It may wait, also for a run of this process.
    */
   async holding<T>(
     configuration: LockConfiguration,
     work: (held: HeldLock) => Promise<TaskResult<T>>,
-    acquisition: Partial<Pick<MissedTickEvent, 'scheduledAt' | 'willRetry'>> &
-      Pick<LockObserver, 'tickLateByMs'> & {
-        readonly acquire?: (observer: LockObserver) => Promise<Lock | undefined>;
-      } = {},
+    acquisition: Partial<Pick<MissedTickEvent, 'scheduledAt' | 'willRetry'>> & {
+      readonly tickLateByMs?: number;
+      readonly acquire?: (observer: LockObserver) => Promise<Lock | undefined>;
+    } = {},
   ): Promise<TaskResult<T>> {
     const { scheduledAt, willRetry = false, tickLateByMs, acquire } = acquisition;
     const { name } = configuration;
@@ -174,7 +172,8 @@ export class LockingTaskExecutor {
     event: LockEvent,
     willRetry: boolean,
   ): Promise<GrantedLock | undefined> {
-    const observer = observerOf(run, this.#events, event, this.instance);
+    const onContradiction = (): void => void (run.isReleasing && this.runs.endUnreleased(run));
+    const observer = observerOf(run, this.#events, event, this.instance, onContradiction);
     let lock: GrantedLock | undefined;
     try {
       const lease = await acquire(observer);
@@ -263,6 +262,7 @@ export class LockingTaskExecutor {
   async #release(lock: GrantedLock, event: LockEvent): Promise<void> {
     const { run, keptUntil } = lock;
     const release = async (): Promise<void> => {
+      run.isReleasing = true;
       try {
         this.#events.emit('lock:released', { stillOurs: await lock.unlock(), ...event });
       } catch (error) {
@@ -271,7 +271,8 @@ export class LockingTaskExecutor {
       this.runs.end(run);
     };
     const limitMs = keptUntil === undefined ? LONGEST_WAIT_FOR_RELEASE_MS : 0;
-    await withinLimit(this.#clock, keptUntil === undefined ? release() : keptUntil.then(release), limitMs);
+    const released = keptUntil === undefined ? release() : keptUntil.then(release);
+    await withinLimit(this.#clock, Promise.race([released, run.settled]), limitMs);
   }
 }
 

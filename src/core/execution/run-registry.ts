@@ -29,6 +29,7 @@ export class ActiveRun {
   readonly #abandoned = new AbortController();
   isAskedToStop = false;
   isAbandoned = false;
+  isReleasing = false;
   readonly settled: Promise<void>;
   #settle = (): void => {};
   lease: Lock | undefined;
@@ -86,6 +87,8 @@ export class RunRegistry {
   readonly #runs = new Map<string, ActiveRun>();
   /** Runs that may wait for their lock, and do not keep others of their name from starting. */
   readonly #waiting = new Set<ActiveRun>();
+  /** Runs that have ended before their releases. */
+  readonly #unreleased = new Set<ActiveRun>();
   readonly #wrappers = new Set<RunWrapper>();
   closing = false;
 
@@ -111,6 +114,7 @@ export class RunRegistry {
 
   close(): void {
     this.closing = true;
+    for (const run of this.#unreleased) run.abandon();
   }
 
   refusal(name: string): SkipReason | undefined {
@@ -134,8 +138,15 @@ export class RunRegistry {
   }
 
   end(run: ActiveRun): void {
-    if (!this.#waiting.delete(run)) this.#runs.delete(run.name);
+    if (!this.#unreleased.delete(run) && !this.#waiting.delete(run)) this.#runs.delete(run.name);
     run.end();
+  }
+
+  /** Ends a run before its release, which nothing waits for. A closing guard gives it up. */
+  endUnreleased(run: ActiveRun): void {
+    this.end(run);
+    this.#unreleased.add(run);
+    if (this.closing) run.abandon();
   }
 }
 

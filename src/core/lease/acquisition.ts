@@ -32,13 +32,13 @@ export class Acquisition {
   readonly #options: AcquisitionOptions;
   readonly #request: LockRequest;
   readonly #limitMs: number;
-  readonly #startedAtMs: number;
   readonly #waitsUntilMs: number;
   #endsAtMs: number;
   #sentAt: Moment;
   /** When the first statement with an unknown outcome was sent. */
   #unsettledSentAt: Moment | undefined;
-  #lastWriteAtMs = 0;
+  /** When the last write was sent. Monotonic. */
+  lastWriteAtMs = 0;
 
   constructor(options: AcquisitionOptions) {
     const { terms, owner, clock, observer, accessor } = options;
@@ -50,23 +50,15 @@ export class Acquisition {
       observer.statementTimeoutMs ?? Infinity,
     );
     this.#sentAt = momentOf(clock);
-    this.#startedAtMs = this.#sentAt.monotonicMs;
-    this.#endsAtMs = this.#startedAtMs + 2 * this.#limitMs;
+    this.#endsAtMs = this.#sentAt.monotonicMs + 2 * this.#limitMs;
     const mayWait = accessor.keepsTimeLimits === true && observer.statementTimeoutMs === undefined;
     const longestMs = mayWait ? Math.min(lockAtLeastForMs, LONGEST_CONNECTION_WAIT_MS) : 0;
-    this.#waitsUntilMs = this.#startedAtMs + longestMs;
-  }
-
-  /** Until the store evaluated the last write. */
-  get waitedMs(): number {
-    const { accessor, clock } = this.#options;
-    const endedAtMs = accessor.waitsForNodes === false ? this.#lastWriteAtMs : clock.monotonicMs();
-    return endedAtMs - this.#startedAtMs;
+    this.#waitsUntilMs = this.#sentAt.monotonicMs + longestMs;
   }
 
   /** When the last write was sent, if a write of this attempt may still take effect after its end. Monotonic. */
   get unsettledSentAtMs(): number | undefined {
-    return this.#unsettledSentAt === undefined ? undefined : this.#lastWriteAtMs;
+    return this.#unsettledSentAt === undefined ? undefined : this.lastWriteAtMs;
   }
 
   async attempt(): Promise<SentGrant | undefined> {
@@ -249,7 +241,7 @@ export class Acquisition {
     const connectionWaitMs = Math.max(0, this.#waitsUntilMs - beganMs);
     const onSending = (): void => {
       const sentAt = momentOf(this.#options.clock);
-      this.#lastWriteAtMs = sentAt.monotonicMs;
+      this.lastWriteAtMs = sentAt.monotonicMs;
       const waitedMs = sentAt.monotonicMs - beganMs;
       // After a longer wait, the lease is trusted from its beginning, which is always safe.
       if (waitedMs > connectionWaitMs) return;
@@ -257,7 +249,7 @@ export class Acquisition {
       this.#endsAtMs = endsAtMs + waitedMs;
     };
     const sending = this.#send((options) => statement({ connectionWaitMs, onSending, ...options }));
-    this.#lastWriteAtMs = this.#sentAt.monotonicMs;
+    this.lastWriteAtMs = this.#sentAt.monotonicMs;
     return sending;
   }
 

@@ -2,6 +2,7 @@ import { pause, statementRetryDelayMs, withinLimitOr, momentOf, type Clock, type
 import { DAY_MS } from '../duration';
 import { describeValue } from '../options';
 import { LockStorageError, SchemaMismatchError } from '../errors';
+import type { LockObserver } from '../lock';
 import type { LockTerms } from '../lock-configuration';
 import type { LeaseOwner } from './owner';
 import type { Grant, LeaseAccessor, LockRecord, LockRequest, StatementOptions } from './storage-accessor';
@@ -14,6 +15,7 @@ export interface StatementContext {
   readonly random: () => number;
   /** `false`: a release deletes the record. */
   readonly keepRows: boolean;
+  readonly observer?: LockObserver;
 }
 
 /**
@@ -136,7 +138,7 @@ export interface Release extends LeaseStatement {
 
 /**
  * Sends a release until the store has confirmed it or the lease has expired. A release that matches nothing during the
- * lease contradicts the grant. Unless a newer record explains it, a server that lags behind has answered.
+ * lease contradicts the grant. Unless a newer record explains it, the record is lost, or a server lags behind.
  *
  * @returns whether the lock was still ours
  * @throws LockStorageError if only an older record, or none, was found until the lease ended
@@ -156,6 +158,7 @@ export async function unlockUntil(context: StatementContext, release: Release): 
     if (answer instanceof SchemaMismatchError) throw answer;
     let failure = answer === false ? staleAnswer(name) : answer;
     mayBeReleased ||= answer !== false && failure.outcome === 'unknown';
+    const wasContradicted = isContradicted;
     isContradicted ||=
       answer === false && granted !== undefined && context.clock.monotonicMs() < giveUpAtMs();
     // An earlier release or extension may have taken effect meanwhile.
@@ -170,19 +173,24 @@ export async function unlockUntil(context: StatementContext, release: Release): 
       if (state === 'released') return mayBeReleased;
       if (state === 'not-ours') return mayBeReleased && wasLive;
       if (state === 'expired') return false;
+      if (state === 'older' && context.accessor.waitsForNodes === false) {
+        context.observer?.contradicted?.(failure);
+        return mayBeReleased && wasLive;
+      }
       if (state === 'held' && answer === false) {
         if (owner.current !== request.owner) continue;
         if (granted === undefined) return false;
       }
     }
+    if (isContradicted && !wasContradicted) context.observer?.contradicted?.(failure);
     await pauseBefore(context, attempt, giveUpAtMs(), failure);
   }
 }
 
 function staleAnswer(name: string): LockStorageError {
   return new LockStorageError(
-    `Could not release lock '${name}': until its lease ended, the store had only an older row of it, or none. ` +
-      `If the row was not deleted, a server that lags behind has answered. Connect all instances to the same server, or set wsrep_sync_wait on Galera and group_replication_consistency on MySQL Group Replication.`,
+    `Could not release lock '${name}': the store has only an older row of it, or none. ` +
+      `If the row was not deleted or restored, a server that lags behind has answered. Connect all instances to the same server, or set wsrep_sync_wait on Galera and group_replication_consistency on MySQL Group Replication.`,
   );
 }
 

@@ -75,12 +75,14 @@ export class StorageBasedLockProvider implements LockProvider {
   }
 
   lock(configuration: LockConfiguration, observer: LockObserver = {}): Promise<Lock | undefined> {
+    const { accessor, clock } = this.#context;
+    const startedAtMs = clock.monotonicMs();
     const owner = newOwner(observer.instance);
-    return this.#acquire(configuration, owner, observer, (granted, options, waitedMs) => {
-      const { grant, sentAt } = granted;
-      const deadline = new Deadline(sentAt, options.terms.lockAtMostForMs, options.accessor.clockStepMs);
+    return this.#acquire(configuration, owner, observer, ({ grant, sentAt }, options, writtenAtMs) => {
+      const evaluatedAtMs = accessor.waitsForNodes === false ? writtenAtMs : clock.monotonicMs();
+      const deadline = new Deadline(sentAt, options.terms.lockAtMostForMs, accessor.clockStepMs);
       const remedy = ', so it was released. Set a longer lockAtMostFor.';
-      const lateness = latenessOf(deadline, options, { waitedMs, remedy });
+      const lateness = latenessOf(deadline, options, evaluatedAtMs - startedAtMs, remedy);
       return lateness === undefined ? new Lease(options, grant, sentAt) : this.#giveBack(options, lateness);
     });
   }
@@ -134,7 +136,7 @@ export class StorageBasedLockProvider implements LockProvider {
     configuration: LockConfiguration,
     owner: string,
     observer: LockObserver,
-    use: (granted: SentGrant, options: LeaseOptions, waitedMs: number) => T | Promise<T>,
+    use: (granted: SentGrant, options: LeaseOptions, writtenAtMs: number) => T | Promise<T>,
   ): Promise<T | undefined> {
     const options: AcquisitionOptions = {
       terms: checkLockConfiguration(configuration, this.nameLength),
@@ -160,24 +162,20 @@ export class StorageBasedLockProvider implements LockProvider {
     } finally {
       if (granted === undefined) options.onReleased?.();
     }
-    return granted && use(granted, options, acquisition.waitedMs);
+    return granted && use(granted, options, acquisition.lastWriteAtMs);
   }
 
   async #giveBack(options: LeaseOptions, lateness: string): Promise<never> {
-    const { name } = options.terms;
-    await this.#release(options, this.statementTimeoutMs, 0); // No job has begun.
+    const terms = { ...options.terms, lockAtLeastForMs: 0 }; // No job has begun.
+    await this.#release({ ...options, terms }, this.statementTimeoutMs);
     options.onReleased?.();
-    throw new LockStorageError(`Lock '${name}' was granted too late: ${lateness}`);
+    throw new LockStorageError(`Lock '${terms.name}' was granted too late: ${lateness}`);
   }
 
   /** Best effort: a lock that cannot be released here expires with its lease. Never rejects. */
-  async #release(
-    options: LeaseOptions,
-    timeoutMs: number,
-    lockAtLeastForMs = options.terms.lockAtLeastForMs,
-  ): Promise<boolean> {
+  async #release(options: LeaseOptions, timeoutMs: number): Promise<boolean> {
     const { terms, owner, observer } = options;
-    const { name, lockAtMostForMs } = terms;
+    const { name, lockAtMostForMs, lockAtLeastForMs } = terms;
     const request = { name, owner, lockAtMostForMs, lockAtLeastForMs };
     try {
       const send = (limits: StatementOptions): Promise<boolean> => releaseRecord(options, request, limits);

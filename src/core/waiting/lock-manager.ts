@@ -192,7 +192,9 @@ export class LockManager {
     }
     const run = new ActiveRun(name);
     const { instance } = this.#executor;
-    const observer = observerOf(run, this.#context.events, { name, scheduledAt: undefined }, instance);
+    const event = { name, scheduledAt: undefined };
+    const giveUp = (): void => void (this.#isClosed && run.abandon());
+    const observer = observerOf(run, this.#context.events, event, instance, giveUp);
     const signals = this.#signalsOf(options);
     const granted = await waitForLock(this.#context, { configuration, observer, waitMs, signals });
     const handle = granted && this.#handleOf(granted, run);

@@ -16,7 +16,7 @@ export interface CloseOptions {
 export interface CloseResult {
   /** Jobs that ended within the timeout. Their locks are released. */
   readonly settled: readonly string[];
-  /** Jobs that were still running at the timeout. Their locks stay held until their leases expire. */
+  /** Jobs that were still running, or whose locks could not be released, at the timeout. Their locks stay held until their leases expire. */
   readonly abandoned: readonly string[];
 }
 
@@ -89,8 +89,9 @@ export class Closing {
     const abandoned = runs.active;
     for (const run of abandoned) {
       run.abandon();
+      const state = run.isReleasing ? 'has ended, but its lock could not be released' : 'is still running';
       this.warn(
-        `Job '${run.name}' is still running, and the guard no longer waits for it. Its lock stays held until its lease expires.`,
+        `Job '${run.name}' ${state}, and the guard no longer waits for it. Its lock stays held until its lease expires.`,
       );
     }
     await this.#runHooks('release');

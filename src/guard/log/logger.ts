@@ -88,7 +88,7 @@ type LoggedEvent = Exclude<EventName, 'lock:acquired' | 'lock:extended' | 'lock:
 /** What follows from an event, or what to do, if it is always the same. */
 const CONSEQUENCES: { readonly [K in LoggedEvent]?: string } = {
   'lock:lost': 'its signal has aborted',
-  'lock:releaseFailed': 'the next run cannot start before the lease expires',
+  'lock:releaseFailed': 'the lock is free when its lease has expired',
   'lock:forced': 'another instance can run the job now',
   'run:givenBack': 'the guard is closing, so an instance starts it again, and this attempt does not count',
   'run:takenOver': 'the holder of the last attempt crashed, and this attempt repeats its work',

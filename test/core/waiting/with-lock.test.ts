@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { currentLock, InvalidLockUseError, LockAssert } from 'cronlatch';
-import { LockingTaskExecutor } from 'cronlatch/provider';
+import { LockingTaskExecutor, LockManager } from 'cronlatch/provider';
 import { signal } from '../../support/benches/executor';
-import { turn } from '../../support/benches/lock';
+import { lockBench, turn } from '../../support/benches/lock';
 import { ORDER, polledBench } from './bench';
 
 void test('withLock waits for the lock, runs the task under it, and releases it', async () => {
@@ -159,4 +159,14 @@ void test('close rejects the waiters, releases the handles, and grants no more',
   assert.ok(await there.tryLock('mine'));
   await assert.rejects(here.tryLock('third'), { name: 'AbortError' });
   assert.equal(clock.pendingTimers, 2, 'the deadlines of the other manager');
+});
+
+void test('close gives up the release of a handle that a lagging server contradicts', async () => {
+  const { accessor, provider, clock } = lockBench();
+  const manager = new LockManager(provider, { clock, lockAtMostFor: '10m' });
+  await manager.lock('mine');
+  accessor.fail('unlock', () => Promise.resolve(false));
+  accessor.fail('find', () => Promise.resolve(undefined));
+  await manager.close();
+  assert.equal(clock.pendingTimers, 0);
 });

@@ -26,8 +26,8 @@ export function lockTexts(quoted: QuotedLockTable, shape: LockTableShape): LockT
   const isLock = `${name} <> '${PLACE_NAME}'`;
   const isExpired = `${isLock} AND ${lockUntil} + ${after(':olderThan')} <= ${now}`;
   return {
-    // Not an upsert, which writes WAL and uses up a transaction id even if the lock is held. The row distinguishes a held
-    // lock from a missing row. The last words lock nothing, but every proxy sends them to the primary.
+    // Not an upsert, which writes WAL and uses up a transaction id even if the lock is held. A held lock returns a row, too.
+    // The last words lock nothing, but every proxy sends a statement that ends in them to the primary.
     takeOver: `WITH taken AS (
         UPDATE ${table}
         SET ${lockUntil} = ${now} + ${after(':atMost')}, ${lockedAt} = ${now}, ${lockedBy} = :owner${
