@@ -4,15 +4,16 @@ import { describeRun } from '../../ledger/run';
 import { limitOf } from '../../ledger/store-statements';
 import { isOurs } from '../../ledger/tick/decide-outcome';
 import { claimLostError, isCompletedBy, serializeResult } from '../../ledger/tick/record-outcome';
-import { requiredContext } from '../../ledger/tick/run-context';
+import { requiredContext, type RunContext } from '../../ledger/tick/run-context';
 import type { IsolationLevel } from '../../storage/sql/connections/server-driver';
 import type { Driver } from '../../storage/sql/database/driver';
 import {
+  answerOf,
   ChangedSettings,
   type RunTransaction,
   type Transaction,
 } from '../../storage/sql/database/transaction';
-import { completeInTransaction, lenderOf, type Completion } from './completion';
+import { completeInTransaction, lenderOf, type Completion, type SqlLedger } from './completion';
 
 export const IN_RUN_TRANSACTION = 'inRunTransaction()';
 
@@ -38,7 +39,7 @@ export async function runInTransaction<Lent, T>(
   const { ledger, lend } = lenderOf<Promise<RunTransaction<Lent>>>(run, IN_RUN_TRANSACTION, subpath);
   run.beginCompletion(IN_RUN_TRANSACTION);
   try {
-    const transaction = await lend(ledger);
+    const transaction = await lentWithin(() => lend(ledger), run, ledger);
     const settings = new ChangedSettings(transaction);
     const { store } = ledger;
     try {
@@ -55,6 +56,23 @@ export async function runInTransaction<Lent, T>(
   } finally {
     run.endCompletion();
   }
+}
+
+/** A full pool has the rest of the lease for a request, and the server the time of a statement to open a connection. */
+async function lentWithin<T extends { release(): unknown }>(
+  lend: () => Promise<T>,
+  run: RunContext,
+  ledger: SqlLedger,
+): Promise<T> {
+  const { waiting = () => 0 } = ledger.store.database;
+  const before = waiting();
+  const lending = lend();
+  const waitMs = waiting() > before ? run.remainingMs() : 0;
+  const statementTimeoutMs = Math.max(ledger.statementTimeoutMs, waitMs);
+  return await answerOf(lending, { ...ledger, statementTimeoutMs }).catch((error: unknown) => {
+    void lending.then((late) => late.release()).catch(() => {});
+    throw error;
+  });
 }
 
 interface Context extends Pick<Completion, 'run' | 'ledger' | 'statements'> {
@@ -149,13 +167,9 @@ async function isStillOpen(transaction: Transaction): Promise<boolean> {
 
 /** If rolling back fails, the connection is ended, and the transaction with it. The caller reports the first error. */
 async function rollBack({ transaction, ledger }: Context): Promise<void> {
-  const { clock, statementTimeoutMs } = ledger;
-  const timeoutError = (): Error =>
-    new Error(`The database did not answer ROLLBACK within ${statementTimeoutMs} ms.`);
   try {
     // More than once if the work has left nested transactions open.
-    while (transaction.isActive)
-      await withinLimitOr(clock, transaction.rollBack(), statementTimeoutMs, timeoutError);
+    while (transaction.isActive) await answerOf(transaction.rollBack(), ledger);
   } catch {
     transaction.destroy?.();
   }

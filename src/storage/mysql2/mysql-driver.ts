@@ -35,6 +35,7 @@ const FORM = { subpath: 'cronlatch/mysql2', example: 'mysql://user:password@host
 interface CorePool extends Pool {
   readonly config: { readonly connectionLimit: number; readonly connectionConfig: DriverOptions };
   readonly _closed?: boolean;
+  readonly _connectionQueue: { readonly length: number };
 }
 
 export const mysqlDriver: Driver<MysqlSource, Connection | CallbackConnection, PoolConnection> = {
@@ -69,6 +70,7 @@ export const mysqlDriver: Driver<MysqlSource, Connection | CallbackConnection, P
       }),
       subpath: mysqlDriver.subpath,
       lend: async (limits) => pooledTransaction(await borrow(), mysqlServer, limits),
+      waiting: () => (given ?? opened)?._connectionQueue.length ?? 0,
       // Also if none was opened: a run that the guard no longer waits for must not open one afterwards.
       close: async () => {
         if (given === undefined) await pool().promise().end();

@@ -1,4 +1,4 @@
-import { Client, Pool, type ClientBase, type PoolClient, type PoolConfig } from 'pg';
+import { Client, Pool, type ClientBase, type ClientConfig, type PoolClient, type PoolConfig } from 'pg';
 import { InvalidLockConfigurationError, InvalidLockUseError } from '../../core';
 import {
   checkAddress,
@@ -35,7 +35,7 @@ export const postgresDriver: Driver<PostgresSource, ClientBase, PoolClient> = {
     const options = given ? given.options : optionsOf(source as string | PoolConfig);
     let opened: Pool | undefined;
     const open = (): Pool => {
-      const own = new Pool({ ...options, max: transactionConnections });
+      const own = new Pool({ Client: LimitedClient, ...options, max: transactionConnections });
       own.on('error', () => {}); // An idle connection that ends would end the process. The next use opens another.
       return own;
     };
@@ -60,6 +60,7 @@ export const postgresDriver: Driver<PostgresSource, ClientBase, PoolClient> = {
       }),
       subpath: postgresDriver.subpath,
       lend: async (limits) => pooledTransaction(await borrow(), postgresServer, limits),
+      waiting: () => (given ?? opened)?.waitingCount ?? 0,
       // Also if none was opened: a run that the guard no longer waits for must not open one afterwards.
       close: async () => {
         if (given === undefined) await pool().end();
@@ -77,6 +78,13 @@ export const postgresDriver: Driver<PostgresSource, ClientBase, PoolClient> = {
     };
   },
 };
+
+/** As an option of the pool, it would also limit the wait for a connection that another job uses. mysql2 has this default. */
+class LimitedClient extends Client {
+  constructor(config?: ClientConfig) {
+    super({ ...config, password: config?.password, connectionTimeoutMillis: 10_000 });
+  }
+}
 
 /** The parts of pg's pool that hold its settings. */
 interface ReadablePool extends Pool {

@@ -10,6 +10,7 @@ import { pause } from '../../core/clock';
 import { RETRY_DELAY_MS, runStatement, type SqliteDatabase } from '../better-sqlite3/sqlite-database';
 import type { Driver } from '../sql/database/driver';
 import {
+  answerOf,
   serverTransaction,
   type Limits,
   type RunTransaction,
@@ -32,7 +33,8 @@ export const typeormDriver: Driver<TypeOrmSource, EntityManager, EntityManager> 
     const database = databaseOf(dataSource);
     const lend = (limits: Limits) => lendTransaction(dataSource, database, limits);
     const { sharedConnections } = isOptions ? { sharedConnections: refuseSharing } : database;
-    return { ...database, sharedConnections, subpath: typeormDriver.subpath, lend };
+    const waiting = (): number => waitingIn(dataSource);
+    return { ...database, sharedConnections, subpath: typeormDriver.subpath, lend, waiting };
   },
 
   transactionOn(manager) {
@@ -62,6 +64,20 @@ function refuseSharing(): never {
   throw new InvalidLockConfigurationError(
     `connections: 'shared' and a database in memory need a connected DataSource. Pass the DataSource, not its options.`,
   );
+}
+
+interface LendingPool {
+  readonly waitingCount?: number;
+  readonly _connectionQueue?: { readonly length: number };
+}
+
+/** In the pool of pg or mysql2 behind a DataSource. With replication, mysql2 has a pool for each server. */
+function waitingIn({ driver }: DataSource): number {
+  const { master, pool, poolCluster } = driver as unknown as Partial<Record<string, LendingPool>> & {
+    readonly poolCluster?: { readonly _nodes: { readonly MASTER?: { readonly pool: LendingPool } } };
+  };
+  const lending = master ?? pool ?? poolCluster?._nodes.MASTER?.pool;
+  return lending?.waitingCount ?? lending?._connectionQueue?.length ?? 0;
 }
 
 /** The transaction that is open on the connection of a query runner. */
@@ -107,7 +123,7 @@ async function lendTransaction(
       async begin(isolationLevel) {
         if (database.sessions === undefined) await untilFree(runner, await handleOf(runner), limits);
         hasBegun = true;
-        await runner.startTransaction(isolationLevel);
+        await answerOf(runner.startTransaction(isolationLevel), limits);
       },
       commit: () => runner.commitTransaction(),
       rollBack: () => runner.rollbackTransaction(),

@@ -47,6 +47,8 @@ export interface SqlDatabase<Lent = unknown> {
   readonly subpath?: string;
   /** @throws InvalidLockUseError if the application is not connected to its database */
   readonly lend?: (limits: Limits) => Lent;
+  /** How many requests wait for a connection of the pool that lends. */
+  readonly waiting?: () => number;
   /** Closes what `lend` has opened for the application. */
   readonly close?: () => Promise<void> | void;
 }
