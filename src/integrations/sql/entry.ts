@@ -85,11 +85,12 @@ export interface RunTransactions<Connection, Lent> {
    * `work` gets a connection of your pool, or the manager of a transaction of your DataSource. If the guard was made from
    * an address or options, it opens up to `transactionConnections` for this. If the transaction fails, it has had no
    * effect, and you may call this function again. The server ends the connection when it is idle for longer than the rest
-   * of the lease, but at least for one second (not on SQLite). So a stopped process does not block other instances for
-   * longer. Not covered are effects outside the database, statements on other connections, and what `work` commits itself.
+   * of the lease, also with `keepAlive`, but at least for one second (not on SQLite). So a stopped process does not block
+   * other instances for longer. Not covered are effects outside the database, statements on other connections, and what
+   * `work` commits itself.
    *
-   * @throws ClaimLostError if another process has taken the run over, or if the database ended the transaction after the
-   * lease. Everything is rolled back. `cause` is the error of the database, if there was one.
+   * @throws ClaimLostError if another process has taken the run over, or if the database ended the transaction because it
+   * was idle. Everything is rolled back. `cause` is the error of the database, if there was one.
    * @throws RunAlreadyCompletedError if the run is completed already
    * @throws InvalidLockUseError outside a run, after `giveBack` or `skip`, if the guard was not created by the same
    * subpath, if the DataSource is not connected or `createJobGuard` got only its options, or if `work` has ended the transaction or left a nested one open

@@ -88,11 +88,13 @@ async function transact<Lent, T>(
 ): Promise<T> {
   const { run, ledger, transaction, settings, isClientError } = context;
   let thrownByWork: unknown;
+  let idleMs = Infinity;
+  const beganMs = ledger.clock.monotonicMs();
   try {
     await transaction.begin(isolationLevel);
     const { idleLimit } = transaction;
     if (idleLimit !== undefined) {
-      const idleMs = Math.max(LEAST_IDLE_MS, run.remainingMs());
+      idleMs = Math.max(LEAST_IDLE_MS, run.remainingMs());
       await settings.change({ begin: idleLimit.begin(idleMs), end: idleLimit.end });
     }
     const runWork = async (): Promise<T> => await work(transaction.connection);
@@ -107,7 +109,8 @@ async function transact<Lent, T>(
   } catch (error) {
     await rollBack(context);
     if (error === thrownByWork && !isClientError(error)) throw error;
-    throw await claimLostBy(error, context);
+    if (ledger.clock.monotonicMs() - beganMs < idleMs && run.remainingMs() > 0) throw error;
+    throw await claimLostBy(error, context, idleMs);
   }
 }
 
@@ -176,27 +179,25 @@ async function rollBack({ transaction, ledger }: Context): Promise<void> {
 }
 
 /**
- * Turns the failure of a transaction into a `ClaimLostError` if the lease has expired and the run can no longer be
- * completed. The error of the database is then its cause.
+ * Turns the failure of a transaction into a `ClaimLostError` if the database has ended its connection, which may have been
+ * idle for too long, or if the run can no longer be completed. The error of the database is then its cause.
  *
  * @param error from the database, after the transaction was rolled back
- * @returns `error` itself during the lease, and if the run could still be completed
+ * @returns `error` itself if the run could still be completed
  */
-async function claimLostBy(error: unknown, { run: context, ledger, transaction }: Context): Promise<unknown> {
-  if (error instanceof CronlatchError || context.remainingMs() > 0) return error;
-  const { claim } = context;
+async function claimLostBy(error: unknown, context: Context, idleMs: number): Promise<unknown> {
+  if (error instanceof CronlatchError) return error;
+  const { ledger, transaction } = context;
+  const { claim } = context.run;
   const reading = ledger.store.change(claim, (found) => ({ value: { run: found?.run } }), limitOf(ledger));
   const row = await reading.catch(() => undefined);
   if (row === undefined) return error; // The state of the run is unknown.
   const { run } = row;
   if (run === undefined || !isOurs(run, claim)) return claimLostError(claim, run, { cause: error });
-  const isConnected = await transaction.isOpen().then(
-    () => true,
-    () => false,
-  );
-  if (isConnected) return error;
+  const isOpen = await transaction.isOpen().catch(() => undefined);
+  if (isOpen !== undefined || idleMs === Infinity) return error; // Its connection has not ended, or it never began.
   return new ClaimLostError(
-    `Lost attempt ${claim.attempt} of ${describeRun(claim)}: its lease expired, and then the connection of its transaction ended. Nothing in the transaction was committed.`,
+    `Lost attempt ${claim.attempt} of ${describeRun(claim)}: the connection of its transaction ended, and nothing in it was committed. The database ends it if it is idle for longer than ${Math.ceil(idleMs)} ms, the rest of the lease when the transaction began, also with keepAlive. Do long work before the transaction, or lengthen lockAtMostFor.`,
     { cause: error },
   );
 }

@@ -72,3 +72,34 @@ testDriverTransactions(
     assert.deepEqual(await bench.effects(), []);
   },
 );
+
+testDriverTransactions(
+  'through the driver, a transaction that idles for longer than its first lease fails, and the error names the limit',
+  async ({ kind, database, open }) => {
+    const bench = await open();
+    const thrown = await reasonOf(
+      bench.run(
+        () =>
+          bench.application.inRunTransaction(async (connection) => {
+            const id = await number(connection, WORDS[kind].id);
+            const isGone = async (): Promise<boolean> =>
+              !(await database.ask(WORDS[kind].sessions)).some(({ value }) => Number(value) === id);
+            await eventually(isGone, 'the server has ended the connection');
+            assert.equal(currentRun().signal.aborted, false, 'the lease is renewed');
+            await bench.effect(connection);
+          }),
+        { lockAtMostFor: '3s', keepAlive: true },
+      ),
+    );
+    assert.ok(thrown instanceof ClaimLostError, String(thrown));
+    assert.match(
+      thrown.message,
+      /^Lost attempt 1 of the run of job 'close-day' for today: the connection of its transaction ended.*idle for longer than \d+ ms, .* also with keepAlive/,
+    );
+    assert.ok(thrown.cause instanceof Error, 'the error of the driver');
+    const { state, nextAttemptAt } = await bench.row();
+    assert.equal(state, 'failed');
+    assert.ok(nextAttemptAt, 'it is retried');
+    assert.deepEqual(await bench.effects(), []);
+  },
+);

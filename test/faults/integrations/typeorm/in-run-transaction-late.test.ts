@@ -93,7 +93,7 @@ testServerTransactions(
     assert.ok(thrown instanceof ClaimLostError, String(thrown));
     assert.match(
       thrown.message,
-      /^Lost attempt 1 of the run of job 'close-day' for today: its lease expired/,
+      /^Lost attempt 1 of the run of job 'close-day' for today: the connection of its transaction ended/,
     );
     assert.ok(thrown.cause instanceof Error);
     assert.deepEqual(await bench.effects(), []);
