@@ -45,6 +45,7 @@ export const typeormDriver: Driver<TypeOrmSource, EntityManager, EntityManager> 
       );
     }
     const database = databaseOf(dataSourceOf(manager));
+    refuseOtherRepositories(manager);
     return { ...database, open: (limits) => transactionOf(queryRunner, database, limits) };
   },
 };
@@ -63,6 +64,16 @@ export function dataSourceWith(options: DataSourceOptions): DataSource {
 function refuseSharing(): never {
   throw new InvalidLockConfigurationError(
     `connections: 'shared' and a database in memory need a connected DataSource. Pass the DataSource, not its options.`,
+  );
+}
+
+/** @throws InvalidLockUseError if typeorm-transactional puts the manager's repositories into its own transaction */
+function refuseOtherRepositories(manager: EntityManager): void {
+  const [entity] = dataSourceOf(manager).entityMetadatas;
+  const repository = entity && manager.getRepository(entity.target);
+  if (repository === undefined || repository.manager.queryRunner === manager.queryRunner) return;
+  throw new InvalidLockUseError(
+    'Cannot complete a run in this transaction, because @Transactional() of typeorm-transactional puts what manager.getRepository() writes into another one. Call inRunTransaction() outside of it, or complete the run in it with completeRunIn(dataSource.manager).',
   );
 }
 
@@ -108,6 +119,7 @@ async function lendTransaction(
     );
   }
   const runner = dataSource.createQueryRunner('master');
+  refuseOtherRepositories(runner.manager);
   let hasBegun = false;
   try {
     return {
