@@ -6,11 +6,12 @@ import { limitOf, type LedgerContext } from '../../ledger/store-statements';
 import { serializeResult } from '../../ledger/tick/record-outcome';
 import { requiredContext } from '../../ledger/tick/run-context';
 import { RETRY_DELAY_MS, runStatement, withoutWaiting } from '../../storage/better-sqlite3/sqlite-database';
-import { isHandle, readSqlite, SUBPATH } from '../../storage/better-sqlite3/sqlite-driver';
+import { isHandle, SUBPATH } from '../../storage/better-sqlite3/sqlite-driver';
 import { driverErrorOf } from '../../storage/sql/connections/sql-failure';
 import { sqlite } from '../../storage/sql/dialects/sqlite';
 import {
   COMPLETE_RUN_IN,
+  completionError,
   completionSteps,
   ledgerIn,
   lenderOf,
@@ -70,14 +71,14 @@ export async function inRunTransaction<T>(work: (database: Database) => T): Prom
 export function completeRunIn(database: Database, result?: unknown): void {
   const run = requiredContext(COMPLETE_RUN_IN);
   if (!isHandle(database)) throw unusableConnection(database);
-  const ledger = ledgerIn(run, COMPLETE_RUN_IN, readSqlite(database));
+  const ledger = ledgerIn(run, 'sqlite');
   run.beginCompletion(COMPLETE_RUN_IN);
   try {
     const { verifiedStatements: statements } = ledger.store;
     complete(database, { run, ledger, statements, result: serializeResult(ledger, run.claim, result) });
   } catch (error) {
     run.endCompletion();
-    throw error;
+    throw completionError(error, run, ledger);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { SqlValue } from '../../storage/sql/connections/statement';
+import { driverErrorOf, type DriverError } from '../../storage/sql/connections/sql-failure';
 import type { GivenTransaction } from '../../storage/sql/database/driver';
 import { answerOf, type Limits, type Transaction } from '../../storage/sql/database/transaction';
-import type { DialectName } from '../../storage/sql/dialects/sql-dialect';
 
 /**
  * A transaction of the application, as `completeRunIn` uses it. You need it only for a query builder that
@@ -29,38 +29,29 @@ export interface AdaptedAnswer {
 export function readAdapted(transaction: unknown): GivenTransaction | undefined {
   const adapted = transaction as AdaptedTransaction | null | undefined;
   if (typeof adapted?.run !== 'function') return undefined;
-  const { dialect } = adapted;
-  return { dialect, open: (limits, { name }) => transactionIn(adapted, name, limits) };
+  return { dialect: adapted.dialect, open: (limits) => transactionIn(adapted, limits) };
 }
 
 type Run = (text: string, values?: readonly SqlValue[]) => Promise<AdaptedAnswer>;
 
-function transactionIn(adapted: AdaptedTransaction, dialect: DialectName, limits: Limits): Transaction {
+function transactionIn(adapted: AdaptedTransaction, limits: Limits): Transaction {
   const run: Run = (text, values = []) => answerOf(adapted.run(text, values), limits);
   return {
     send: async ({ text, values }) => ({ ...(await run(text, values)), insertId: undefined }),
-    isOpen: () => (dialect === 'postgres' ? isSameTransaction(run) : keepsSavepoint(run)),
+    isOpen: () => keepsSavepoint(run),
   };
 }
 
-/** Outside a transaction, PostgreSQL runs each statement in one of its own. */
-async function isSameTransaction(run: Run): Promise<boolean> {
-  const read = async (): Promise<string> => {
-    const { rows } = await run('SELECT txid_current() AS id');
-    return String(rows[0]?.['id']);
-  };
-  return (await read()) === (await read());
-}
-
-/** Outside a transaction, MySQL and MariaDB drop a savepoint at once. */
+/** Outside a transaction, PostgreSQL refuses a savepoint. MySQL and MariaDB drop it at once. */
 async function keepsSavepoint(run: Run): Promise<boolean> {
   try {
     await run('SAVEPOINT cronlatch_completion');
     await run('RELEASE SAVEPOINT cronlatch_completion');
     return true;
   } catch (error) {
-    if (hasNumber(error, NO_SUCH_SAVEPOINT)) return false;
-    if (hasNumber(error, CANNOT_PREPARE)) return await refusesCharacteristics(run);
+    const codes = driverErrorsIn(error).flatMap(({ code, errno }) => [code, errno]);
+    if (codes.includes(NO_SUCH_SAVEPOINT) || codes.includes(NO_TRANSACTION)) return false;
+    if (codes.includes(CANNOT_PREPARE)) return await refusesCharacteristics(run);
     throw error;
   }
 }
@@ -74,20 +65,29 @@ async function refusesCharacteristics(run: Run): Promise<boolean> {
     await run('SET TRANSACTION READ WRITE');
     return false;
   } catch (error) {
-    if (hasNumber(error, IN_TRANSACTION)) return true;
+    if (driverErrorsIn(error).some(({ errno }) => errno === IN_TRANSACTION)) return true;
     throw error;
   }
 }
 
-/** Numbers of MySQL's errors. */
+/** The first one is a code of PostgreSQL, the others are numbers of MySQL. */
+const NO_TRANSACTION = '25P01';
 const CANNOT_PREPARE = 1295;
 const NO_SUCH_SAVEPOINT = 1305;
 const IN_TRANSACTION = 1568;
 
 /** Query builders wrap the error of their driver, each in its own way. */
-function hasNumber(error: unknown, number: number): boolean {
-  if (typeof error !== 'object' || error === null) return false;
-  const { errno, originalCode, cause, meta, driverAdapterError } = error as Record<string, unknown>;
-  if (errno === number || originalCode === String(number)) return true;
-  return [cause, meta, driverAdapterError].some((wrapped) => hasNumber(wrapped, number));
+export function driverErrorsIn(error: unknown, seen = new Set<unknown>()): readonly DriverError[] {
+  if (typeof error !== 'object' || error === null || seen.has(error)) return [];
+  seen.add(error);
+  const { originalCode, cause, meta, driverAdapterError } = error as Record<string, unknown>;
+  const {
+    code = originalCode as string | undefined,
+    errno = Number(originalCode),
+    message,
+  } = driverErrorOf(error);
+  return [
+    { code, errno, message },
+    ...[cause, meta, driverAdapterError].flatMap((each) => driverErrorsIn(each, seen)),
+  ];
 }

@@ -1,17 +1,15 @@
 import { InvalidLockUseError, RunAlreadyCompletedError } from '../../core';
 import { processState } from '../../core/process-state';
 import type { RunStore } from '../../ledger';
-import { describeRun } from '../../ledger/run';
+import { describeRun, type RunKey } from '../../ledger/run';
 import { limitOf, type LedgerContext } from '../../ledger/store-statements';
 import { decideOutcome } from '../../ledger/tick/decide-outcome';
 import { claimLostError, serializeResult } from '../../ledger/tick/record-outcome';
 import { requiredContext, type RunContext } from '../../ledger/tick/run-context';
+import { driverErrorsIn } from './adapted-transaction';
+import type { SqlFailureKind } from '../../storage/sql/connections/sql-failure';
 import type { SqlResult, SqlStatement } from '../../storage/sql/connections/statement';
-import {
-  describeSource,
-  type GivenTransaction,
-  type TransactionPlace,
-} from '../../storage/sql/database/driver';
+import { describeSource, type GivenTransaction } from '../../storage/sql/database/driver';
 import type { SqlDatabase } from '../../storage/sql/database/sql-database';
 import { ChangedSettings, type Limits, type Transaction } from '../../storage/sql/database/transaction';
 import { readId } from '../../storage/sql/ledger/run-rows';
@@ -48,36 +46,16 @@ export function lenderOf<Lent>(
   );
 }
 
-/**
- * @param other the database of the transaction
- * @throws InvalidLockUseError if the run is kept in another database, so that effects and completion cannot commit
- * together
- */
-export function ledgerIn({ ledger }: RunContext, caller: string, other: TransactionPlace): SqlLedger {
+/** @throws InvalidLockUseError if the run is kept in no SQL database, or in another kind than that of its transaction */
+export function ledgerIn({ ledger, claim }: RunContext, dialect: GivenTransaction['dialect']): SqlLedger {
   if (!isSqlLedger(ledger)) {
     throw new InvalidLockUseError(
-      `${caller} needs a run whose ledger is in an SQL database. Create the guard with createJobGuard(…) of your driver.`,
+      `${COMPLETE_RUN_IN} needs a run whose ledger is in an SQL database. Create the guard with createJobGuard(…) of your driver.`,
     );
   }
   const { database } = ledger.store;
-  const where = otherPlace(other, database);
-  if (where === undefined) return ledger;
-  throw new InvalidLockUseError(
-    `${caller} was given a transaction ${where}, but the ledger is in ${database.address} (${database.place}). Use a transaction in the ledger's database, so that it can commit together with the run's completion.`,
-  );
-}
-
-/** Where the transaction is, if the ledger is elsewhere. */
-function otherPlace(
-  other: TransactionPlace,
-  { place, server, owner, dialect }: SqlDatabase,
-): string | undefined {
-  if ('place' in other) {
-    const isSame = other.place === place && other.server === server && other.owner === owner;
-    return isSame ? undefined : `in ${other.address} (${other.place})`;
-  }
-  if (other.dialect === undefined || other.dialect === dialect.name) return undefined;
-  return `on ${other.dialect === 'mysql' ? 'MySQL or MariaDB' : 'PostgreSQL'}`;
+  if (dialect === undefined || dialect === database.dialect.name) return ledger;
+  throw missingRun(claim, database);
 }
 
 /** Checks the shape, because a second installed copy of the library has its own class. */
@@ -92,31 +70,28 @@ export interface Completion {
   readonly ledger: SqlLedger;
   readonly statements: RunStatements;
   readonly result: string | undefined;
-  /** The transaction may be in another database than the ledger. */
-  readonly mayBeElsewhere?: boolean;
 }
 
 /** Completes the current run in a transaction that the application has begun. */
 export async function completeIn(given: GivenTransaction, value: unknown): Promise<void> {
   const run = requiredContext(COMPLETE_RUN_IN);
-  const ledger = ledgerIn(run, COMPLETE_RUN_IN, given);
+  const ledger = ledgerIn(run, given.dialect);
   run.beginCompletion(COMPLETE_RUN_IN);
   try {
     const statements = await ledger.store.statements(limitOf(ledger));
-    const transaction = await given.open(ledger, ledger.store.database.dialect);
+    const transaction = await given.open(ledger);
     const settings = new ChangedSettings(transaction);
     const { nodeWait } = ledger.store;
     if (nodeWait?.worksInside) await settings.change(nodeWait);
     try {
       const result = serializeResult(ledger, run.claim, value);
-      const mayBeElsewhere = !('place' in given);
-      await completeInTransaction(transaction, { run, ledger, statements, result, mayBeElsewhere });
+      await completeInTransaction(transaction, { run, ledger, statements, result });
     } finally {
       await settings.restore();
     }
   } catch (error) {
     run.endCompletion();
-    throw error;
+    throw completionError(error, run, ledger);
   }
 }
 
@@ -136,9 +111,12 @@ export async function completeInTransaction(transaction: Transaction, completion
   for (let step = steps.next(); !step.done; step = steps.next(await transaction.send(step.value)));
 }
 
-/** The statements of a completion, one after the other: a synchronous driver cannot await their results. */
+/**
+ * The statements of a completion, one after the other: a synchronous driver cannot await their results. The first one also
+ * shows whether the transaction is in the ledger's database, because only that has a row with this claim.
+ */
 export function* completionSteps(completion: Completion): Generator<SqlStatement, void, SqlResult> {
-  const { statements, result, mayBeElsewhere = false } = completion;
+  const { statements, result } = completion;
   const { claim } = completion.run;
   const { database } = completion.ledger.store;
   refuseLoss(database, claim);
@@ -146,13 +124,10 @@ export function* completionSteps(completion: Completion): Generator<SqlStatement
   // The claim no longer matches the row. Read the row to find out why.
   const locked = yield statements.lock(claim);
   const found = foundRunOf(locked);
-  if (found === undefined && mayBeElsewhere)
-    throw new InvalidLockUseError(
-      `Cannot complete ${describeRun(claim)}: the database of its transaction has no such run. Use a transaction in the ledger's database, ${database.address} (${database.place}).`,
-    );
+  if (found === undefined) throw missingRun(claim, database);
   const { value: verdict, write, events = [] } = decideOutcome(found, claim, { kind: 'completed', result });
   const [row] = locked.rows;
-  if (verdict.kind === 'lost' || row === undefined) throw claimLostError(claim, found?.run);
+  if (verdict.kind === 'lost' || row === undefined) throw claimLostError(claim, found.run);
   // This attempt has completed the run before, so committing would apply its effects twice.
   if (write === undefined)
     throw new RunAlreadyCompletedError(
@@ -167,6 +142,23 @@ export function* completionSteps(completion: Completion): Generator<SqlStatement
 export function unusableConnection(value: unknown): InvalidLockUseError {
   return new InvalidLockUseError(
     `${COMPLETE_RUN_IN} cannot use ${describeSource(value)}. Pass the connection on which you have begun the transaction.`,
+  );
+}
+
+/** The error of a completion. In another database, the tables of the ledger can be missing. */
+export function completionError(error: unknown, { claim }: RunContext, ledger: SqlLedger): unknown {
+  const isMissing = isFailure(error, 'missing-table', ledger);
+  return isMissing ? missingRun(claim, ledger.store.database, error) : error;
+}
+
+export function isFailure(error: unknown, kind: SqlFailureKind, { store }: SqlLedger): boolean {
+  return driverErrorsIn(error).some((each) => store.database.dialect.failureOf(each) === kind);
+}
+
+function missingRun(key: RunKey, { address, place }: SqlDatabase, cause?: unknown): InvalidLockUseError {
+  return new InvalidLockUseError(
+    `Cannot complete ${describeRun(key)}: the database of its transaction has no such run. Use a transaction in the ledger's database, ${address} (${place}). If it is in that database, check what deleted the row, and connect all instances of a cluster to the same server.`,
+    cause === undefined ? undefined : { cause },
   );
 }
 

@@ -25,8 +25,6 @@ export interface SqliteSettings {
   readonly open: () => CloseableDatabase | Promise<CloseableDatabase>;
   /** The connection of the application. Without it, the connection cannot be shared. */
   readonly shared?: (() => SqliteDatabase | Promise<SqliteDatabase>) | undefined;
-  /** The handle or the DataSource that the application has passed. */
-  readonly owner?: object | undefined;
 }
 
 export interface CloseableDatabase extends SqliteDatabase {
@@ -36,7 +34,7 @@ export interface CloseableDatabase extends SqliteDatabase {
 /** Options of our own connections. A wrong path must fail instead of creating an empty database. */
 export const OWN_SQLITE_OPTIONS = { timeout: 0, fileMustExist: true };
 
-export function sqliteDatabase({ file, open, shared, owner }: SqliteSettings): SqlDatabase {
+export function sqliteDatabase({ file, open, shared }: SqliteSettings): SqlDatabase {
   const isInMemory = file === '' || file.includes(':memory:');
   const path = isInMemory || isAbsolute(file) ? file : resolve(file);
   const opened = isInMemory ? undefined : new OpenedFile(path);
@@ -49,7 +47,6 @@ export function sqliteDatabase({ file, open, shared, owner }: SqliteSettings): S
     file: isInMemory ? undefined : path,
     findLoss: () => opened?.findLoss(),
     isInMemory,
-    owner: isInMemory ? owner : undefined,
     redact: (message) => message,
     ownConnections: ({ clock, warn }) => new OwnSqliteConnection(open, clock, warn, opened),
     sharedConnections: ({ clock }) => new SharedSqliteConnection(requireHandle(shared), clock, opened),

@@ -30,7 +30,6 @@ export const readSqlite: ReadSource<SqliteSource, Database.Database> = (source, 
         return own;
       },
       shared: given && (() => given),
-      owner: given,
     }),
     subpath: SUBPATH,
     lend: () => given ?? (opened ??= new Database(file, { fileMustExist: true })),

@@ -15,9 +15,8 @@ import {
   type Driver,
   type DriverOptions,
 } from '../sql/database/driver';
-import { describeServer, parseUrl } from '../sql/database/sql-database';
+import { parseUrl } from '../sql/database/sql-database';
 import { pooledTransaction, serverTransaction } from '../sql/database/transaction';
-import { mysql } from '../sql/dialects/mysql';
 import {
   isMysqlError,
   mysqlDatabase,
@@ -81,10 +80,9 @@ export const mysqlDriver: Driver<MysqlSource, Connection | CallbackConnection, P
   transactionOn(connection) {
     const core = coreConnectionOf(connection);
     if (core === undefined) return undefined;
-    const { host, port, socketPath, database } = core.config;
     const session = mysqlSessionOf(core as unknown as MysqlConnection);
     return {
-      ...describeServer(mysql, { host, port, socketPath, database, secrets: [] }),
+      dialect: 'mysql',
       open: (limits) => serverTransaction(session, mysqlServer, limits),
     };
   },
@@ -149,22 +147,12 @@ function unknownSource(source: unknown): InvalidLockConfigurationError {
   return unusableSource(source, FORM, 'a pool of mysql2 or its options');
 }
 
-function coreConnectionOf(connection: unknown): CoreConnection | undefined {
+function coreConnectionOf(connection: unknown): CallbackConnection | undefined {
   const isObject = typeof connection === 'object' && connection !== null;
   const core = isObject && 'connection' in connection ? connection.connection : connection;
-  const { config, execute } = (core ?? {}) as Partial<CoreConnection>;
+  const { config, execute } = (core ?? {}) as Partial<CallbackConnection>;
   const isPool = config !== undefined && 'connectionConfig' in config;
   return typeof execute === 'function' && config !== undefined && !isPool
-    ? (core as CoreConnection)
+    ? (core as CallbackConnection)
     : undefined;
 }
-
-/** A connection with callbacks, whose settings mysql2 does not declare. */
-type CoreConnection = CallbackConnection & {
-  readonly config: {
-    readonly host?: string;
-    readonly port?: number;
-    readonly socketPath?: string;
-    readonly database?: string;
-  };
-};

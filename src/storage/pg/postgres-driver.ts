@@ -8,9 +8,7 @@ import {
   type Driver,
   type DriverOptions,
 } from '../sql/database/driver';
-import { describeServer } from '../sql/database/sql-database';
 import { pooledTransaction, serverTransaction } from '../sql/database/transaction';
-import { postgres } from '../sql/dialects/postgres';
 import {
   isPostgresError,
   postgresDatabase,
@@ -70,10 +68,9 @@ export const postgresDriver: Driver<PostgresSource, ClientBase, PoolClient> = {
 
   transactionOn(client) {
     if (!isClient(client)) return undefined;
-    const { host, port, database } = client as ClientBase & Partial<Record<string, string>>;
     const session = postgresSessionOf(client as unknown as PostgresClient);
     return {
-      ...describeServer(postgres, { host, port, database, secrets: [] }),
+      dialect: 'postgres',
       open: (limits) => serverTransaction(session, postgresServer, limits),
     };
   },

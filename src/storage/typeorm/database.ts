@@ -219,7 +219,6 @@ function fileOf(
         'the DataSource of this in-memory database is not initialized: await dataSource.initialize() first',
       );
     },
-    owner: dataSource,
   });
 }
 

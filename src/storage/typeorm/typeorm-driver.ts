@@ -46,7 +46,8 @@ export const typeormDriver: Driver<TypeOrmSource, EntityManager, EntityManager> 
     }
     const database = databaseOf(dataSourceOf(manager));
     refuseOtherRepositories(manager);
-    return { ...database, open: (limits) => transactionOf(queryRunner, database, limits) };
+    const open = (limits: Limits): Promise<Transaction> => transactionOf(queryRunner, database, limits);
+    return { dialect: database.dialect.name, open };
   },
 };
 

@@ -107,7 +107,7 @@ testDrivers(
     const completed = guard.run(JOB, () => completeRunIn({ dialect: 'mysql', run }));
     await assert.rejects(completed, {
       code: 'CRONLATCH_INVALID_USE',
-      message: /was given a transaction on MySQL or MariaDB, but the ledger is in .*127\.0\.0\.1/,
+      message: /has no such run\. Use a transaction in the ledger's database, PostgreSQL at .*127\.0\.0\.1/,
     });
     await guard.close();
   },

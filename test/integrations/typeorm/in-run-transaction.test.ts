@@ -154,12 +154,12 @@ testTransactions('a run that is completed already does not run again', async (be
   assert.equal((await bench.row()).state, 'completed');
 });
 
-testTransactions('if the row was deleted, the claim is lost', async (bench) => {
+testTransactions('if the row was deleted, the run cannot be completed', async (bench) => {
   const done = bench.run(async () => {
     await bench.operator.query('DELETE FROM cronlatch_run');
     await inRunTransaction((manager) => bench.effect(manager));
   });
-  await assert.rejects(done, /the store has no row of it/);
+  await assert.rejects(done, /has no such run.* check what deleted the row/);
   assert.deepEqual(await bench.effects(), []);
 });
 
@@ -170,24 +170,32 @@ testTransactions('a result that cannot be JSON is reported, and not stored', asy
   assert.match(bench.eventsOf('guard:warning')[0]?.message ?? '', /cannot be serialized as JSON/);
 });
 
-testTransactions('a transaction that ended inside the work completes nothing', async (bench, database) => {
-  for (const end of ['COMMIT', 'ROLLBACK']) {
-    const done = bench.run(() =>
-      inRunTransaction(async (manager) => {
-        await manager.query(end);
-      }),
-    );
-    await assert.rejects(
-      done,
-      /Cannot complete the run of job 'close-day'.*its transaction has already ended/,
-    );
-    assert.equal((await bench.row()).state, 'failed');
-    // TypeORM's one query runner for SQLite does not notice that its transaction has ended.
-    if (database === 'sqlite') return;
-  }
-  await bench.run(() => inRunTransaction((manager) => bench.effect(manager)));
-  assert.deepEqual(await bench.effects(), [3]);
-});
+testTransactions(
+  'a transaction that ended inside the work fails the run permanently',
+  async (bench, kind) => {
+    for (const end of ['COMMIT', 'ROLLBACK']) {
+      const name = `ends with ${end}`;
+      const attempt = (): Promise<unknown> =>
+        bench.run(
+          () =>
+            inRunTransaction(async (manager) => {
+              await manager.query(end);
+            }),
+          { name },
+        );
+      await assert.rejects(
+        attempt,
+        /Cannot complete the run of job 'ends with.*its transaction has already ended/,
+      );
+      assert.deepEqual(await attempt(), { executed: false, reason: 'exhausted' });
+      assert.equal((await bench.guard.ledger.last(name))?.reason, 'fatal');
+      // TypeORM's one query runner for SQLite does not notice that its transaction has ended.
+      if (kind === 'sqlite') return;
+    }
+    await bench.run(() => inRunTransaction((manager) => bench.effect(manager)));
+    assert.deepEqual(await bench.effects(), [1]);
+  },
+);
 
 testTransactions('a savepoint that the work leaves open prevents the commit', async (bench) => {
   for (const fails of [false, true]) {

@@ -1,7 +1,7 @@
 import { InvalidLockConfigurationError } from '../../../core';
 import { describeValue, refuseOption } from '../../../core/options';
 import { driverErrorOf } from '../connections/sql-failure';
-import type { SqlDialect } from '../dialects/sql-dialect';
+import type { DialectName } from '../dialects/sql-dialect';
 import { severalHosts, type SqlDatabase } from './sql-database';
 import type { Limits, RunTransaction, Transaction } from './transaction';
 
@@ -40,16 +40,12 @@ export type ReadSource<Source, Lent> = (
 /** Options of a driver, as the application passes them to its pool. */
 export type DriverOptions = Readonly<Record<string, unknown>>;
 
-/** The database of a transaction, as far as it can be read: a query builder shows its kind at most. */
-export type TransactionPlace =
-  | Pick<SqlDatabase, 'place' | 'address' | 'server' | 'owner'>
-  | { readonly dialect: 'mysql' | 'postgres' | undefined };
-
 /** A transaction that the application has begun. */
-export type GivenTransaction = TransactionPlace & {
-  /** @param dialect of the ledger, whose statements are sent in it */
-  readonly open: (limits: Limits, dialect: SqlDialect) => Transaction | Promise<Transaction>;
-};
+export interface GivenTransaction {
+  /** `undefined`: a query builder does not show it. */
+  readonly dialect: DialectName | undefined;
+  readonly open: (limits: Limits) => Transaction | Promise<Transaction>;
+}
 
 /** The kind of a wrong source. Its content is not shown, because it can contain a password. */
 export function describeSource(source: unknown): string {

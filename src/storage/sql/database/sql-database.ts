@@ -18,8 +18,6 @@ export interface SqlDatabase<Lent = unknown> {
   readonly address: string;
   /** For the log: the kind and the name of the database. */
   readonly title: string;
-  /** Where the server is, without the name of its kind: MariaDB can also be called MySQL. `undefined` for a file. */
-  readonly server?: string | undefined;
   /** The database that new connections begin in. */
   readonly name: string | undefined;
   /** The user that new connections log in as, for messages. */
@@ -34,8 +32,6 @@ export interface SqlDatabase<Lent = unknown> {
   readonly findLoss?: (() => Error | undefined) | undefined;
   /** The application has the only connection to it. */
   readonly isInMemory: boolean;
-  /** What holds a database in memory. All of them have the same place. */
-  readonly owner?: object | undefined;
   /** Removes secrets from a driver's message. */
   readonly redact: (message: string) => string;
   /** How to open a connection to the server. `undefined` for SQLite. */
@@ -67,26 +63,6 @@ export interface ServerAddress {
 }
 
 const PORTS = { mysql: 3306, postgres: 5432, sqlite: undefined };
-
-export function describeServer(
-  dialect: SqlDialect,
-  { host = 'localhost', port = PORTS[dialect.name], socketPath, database, secrets, label }: ServerAddress,
-): Omit<SqlDatabase, 'ownConnections' | 'sharedConnections'> {
-  if (/,/.test(host)) throw severalHosts();
-  const texts = secrets.filter((secret) => typeof secret === 'string' && secret !== '') as string[];
-  const server = socketPath ?? `${host}:${port}`;
-  const kind = label ?? dialect.label;
-  return {
-    dialect,
-    place: `${dialect.name}:${database ?? ''}`,
-    address: `${kind} at ${server}`,
-    title: database === undefined ? kind : `${kind} (${database})`,
-    server,
-    name: database,
-    isInMemory: false,
-    redact: (message) => texts.reduce((text, secret) => text.replaceAll(secret, '***'), message),
-  };
-}
 
 export function severalHosts(): InvalidLockConfigurationError {
   return new InvalidLockConfigurationError(
@@ -123,9 +99,20 @@ export function serverDatabase(
   open: (limitMs: number) => OpeningSession,
   pool: ConnectionPool | undefined,
 ): SqlDatabase {
+  const { dialect } = driver;
+  const { host = 'localhost', port = PORTS[dialect.name], socketPath, database, user, secrets } = address;
+  if (/,/.test(host)) throw severalHosts();
+  const texts = secrets.filter((secret) => typeof secret === 'string' && secret !== '') as string[];
+  const kind = address.label ?? dialect.label;
   return {
-    ...describeServer(driver.dialect, address),
-    user: address.user,
+    dialect,
+    place: `${dialect.name}:${database ?? ''}`,
+    address: `${kind} at ${socketPath ?? `${host}:${port}`}`,
+    title: database === undefined ? kind : `${kind} (${database})`,
+    name: database,
+    user,
+    isInMemory: false,
+    redact: (message) => texts.reduce((text, secret) => text.replaceAll(secret, '***'), message),
     sessions: { driver, open },
     ownConnections: (settings) => new OwnServerConnections(driver, open, settings),
     sharedConnections(settings) {
