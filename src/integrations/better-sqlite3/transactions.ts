@@ -83,7 +83,7 @@ export function completeRunIn(database: Database, result?: unknown): void {
 }
 
 function complete(database: Database, completion: Completion): void {
-  if (!database.inTransaction) throw transactionEnded(completion);
+  if (!database.inTransaction) throw transactionEnded(completion.run);
   const steps = completionSteps(completion);
   for (let step = steps.next(); !step.done; step = steps.next(runStatement(database, step.value)));
 }

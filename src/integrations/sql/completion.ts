@@ -106,7 +106,7 @@ export async function completeIn(given: GivenTransaction, value: unknown): Promi
 export async function completeInTransaction(transaction: Transaction, completion: Completion): Promise<void> {
   // Outside a transaction, the completion would commit alone. That could happen after a deadlock, in which MySQL rolls
   // everything back, if the job catches the error.
-  if (!(await transaction.isOpen())) throw transactionEnded(completion);
+  if (!(await transaction.isOpen())) throw transactionEnded(completion.run);
   const steps = completionSteps(completion);
   for (let step = steps.next(); !step.done; step = steps.next(await transaction.send(step.value)));
 }
@@ -162,8 +162,10 @@ function missingRun(key: RunKey, { address, place }: SqlDatabase, cause?: unknow
   );
 }
 
-export function transactionEnded({ run }: Completion): InvalidLockUseError {
-  return new InvalidLockUseError(
-    `Cannot complete ${describeRun(run.claim)}: its transaction has already ended. Check whether the job ended it, ran a statement that commits implicitly, or caught an error after which the database rolls back, such as a deadlock.`,
+/** What the job has written can be committed, also by statements after the end. So neither it nor a retry may repeat it. */
+export function transactionEnded(run: RunContext): InvalidLockUseError {
+  run.refusal = new InvalidLockUseError(
+    `Cannot complete ${describeRun(run.claim)}: its transaction has already ended. Check whether the job ended it, ran a statement that commits implicitly, such as TRUNCATE or DDL, or caught an error after which the database rolls back, such as a deadlock. Its writes can be committed, so the run is not retried: check them, then call ledger.resolve() or ledger.rerun().`,
   );
+  return run.refusal;
 }

@@ -7,13 +7,15 @@ import { claimLostError, isCompletedBy, serializeResult } from '../../ledger/tic
 import { requiredContext, type RunContext } from '../../ledger/tick/run-context';
 import type { IsolationLevel } from '../../storage/sql/connections/server-driver';
 import type { Driver } from '../../storage/sql/database/driver';
+import { answerOf, ChangedSettings, type RunTransaction } from '../../storage/sql/database/transaction';
 import {
-  answerOf,
-  ChangedSettings,
-  type RunTransaction,
-  type Transaction,
-} from '../../storage/sql/database/transaction';
-import { completeInTransaction, lenderOf, type Completion, type SqlLedger } from './completion';
+  completeInTransaction,
+  isFailure,
+  lenderOf,
+  transactionEnded,
+  type Completion,
+  type SqlLedger,
+} from './completion';
 
 export const IN_RUN_TRANSACTION = 'inRunTransaction()';
 
@@ -98,8 +100,10 @@ async function transact<Lent, T>(
       await settings.change({ begin: idleLimit.begin(idleMs), end: idleLimit.end });
     }
     const runWork = async (): Promise<T> => await work(transaction.connection);
-    const value = await runWork().catch((error: unknown) => {
+    const value = await runWork().catch(async (error: unknown) => {
       thrownByWork = error;
+      const isOpen = isFailure(error, 'contention', ledger) || (await transaction.isOpen().catch(() => true));
+      if (!isOpen) transactionEnded(run);
       throw error;
     });
     const result = serializeResult(ledger, run.claim, value);
@@ -132,7 +136,8 @@ async function commit(context: Context): Promise<void> {
       await confirmCommit(context, watch?.isCommitted() ?? !mayBeRolledBack);
       throw error;
     }
-    if (await isStillOpen(transaction)) throw error;
+    // COMMIT was rejected, so it had no effect. If the connection is lost, that is unknown.
+    if (await transaction.isOpen().catch(() => false)) throw error;
     await rollBack(context);
     const remainingMs = run.remainingMs();
     if (!(await isCompletedBy(ledger, run.claim, { remainingMs }))) throw error;
@@ -161,11 +166,6 @@ async function confirmCommit({ run, ledger }: Context, isCommitted: boolean): Pr
     );
   }
   run.confirmCompletion();
-}
-
-/** @returns `true` if COMMIT was rejected, so that it had no effect; `false` also if the connection is lost */
-async function isStillOpen(transaction: Transaction): Promise<boolean> {
-  return await transaction.isOpen().catch(() => false);
 }
 
 /** If rolling back fails, the connection is ended, and the transaction with it. The caller reports the first error. */

@@ -1,4 +1,5 @@
 import { ClaimLostError, type HeldLock, type Lock, type LockedTask, type TickDetails } from '../../core';
+import { FatalJobError } from '../../core/errors';
 import { refuseUnawaitable } from '../../core/execution/locking-task-executor';
 import { withinLimit } from '../../core/clock';
 import { LONGEST_WAIT_FOR_RELEASE_MS, type FailureDetails } from '../../core/execution/locking-task-executor';
@@ -71,7 +72,8 @@ export class Attempt<T> {
       value = result as T;
     } catch (error) {
       run.settle();
-      await this.#recordFailure(error);
+      const { refusal } = run;
+      await this.#recordFailure(refusal ? new FatalJobError(refusal.message, { cause: error }) : error);
       throw error;
     }
     run.settle();

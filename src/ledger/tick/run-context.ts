@@ -90,6 +90,8 @@ export class RunContext implements CurrentRun {
   /** `'sent'`: the completion is part of a transaction that has not ended yet, as far as is known here. */
   #completion: 'open' | 'sent' | 'committed' = 'open';
   #settled = false;
+  /** Why no transaction may complete the run any more, and no retry may repeat it. */
+  refusal: InvalidLockUseError | undefined;
 
   constructor({ claim, period, scheduledAt, isCatchUp, lock, ledger, output }: RunContextOptions) {
     ({ job: this.job, scope: this.scope, periodKey: this.periodKey } = claim);
@@ -160,6 +162,7 @@ export class RunContext implements CurrentRun {
    */
   beginCompletion(caller: string): void {
     this.#refuseIfEnded(caller);
+    if (this.refusal !== undefined) throw this.refusal;
     if (this.#decided !== undefined) {
       throw new InvalidLockUseError(
         `${caller}: ${describeRun(this)} cannot be completed, because its handler has declared it ${this.#decided.kind}.`,
