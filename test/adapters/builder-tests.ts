@@ -34,7 +34,10 @@ class AdapterBench {
     readonly builder: Builder,
     readonly elsewhere: Builder,
     readonly guard: JobGuard,
-    readonly completeRunIn: (transaction: AdaptedTransaction, result?: unknown) => Promise<void>,
+    readonly completeRunIn: (
+      transaction: AdaptedTransaction,
+      options?: { readonly result?: unknown },
+    ) => Promise<void>,
     readonly ask: (statement: string) => Promise<Record<string, unknown>[]>,
     readonly dispose: () => Promise<void>,
   ) {}
@@ -98,7 +101,7 @@ export function testBuilder(builderName: string, open: Open, on: readonly Server
       const outcome = await bench.run((id) =>
         bench.builder.transaction(async ({ adapted, insert }) => {
           await insert(id, TEXT);
-          await bench.completeRunIn(adapted, { text: TEXT });
+          await bench.completeRunIn(adapted, { result: { text: TEXT } });
         }),
       );
       const result = JSON.stringify({ text: TEXT });
@@ -109,7 +112,7 @@ export function testBuilder(builderName: string, open: Open, on: readonly Server
       const outcome = await bench.run((id) =>
         bench.builder.transaction(async ({ adapted, insert }) => {
           await insert(id, TEXT);
-          await bench.completeRunIn(adapted, 'done');
+          await bench.completeRunIn(adapted, { result: 'done' });
           throw new Error('no bank today');
         }),
       );
@@ -153,7 +156,7 @@ export function testBuilder(builderName: string, open: Open, on: readonly Server
         bench.builder.transaction(async ({ adapted, insert }) => {
           await insert(id, TEXT);
           await bench.ask(`UPDATE cronlatch_run SET state = 'interrupted' ${ofJob(id)}`);
-          await bench.completeRunIn(adapted, TEXT);
+          await bench.completeRunIn(adapted, { result: TEXT });
         }),
       );
       assert.deepEqual([thrown, state, result, effect], [undefined, 'completed', JSON.stringify(TEXT), TEXT]);
@@ -182,20 +185,24 @@ export function testBuilder(builderName: string, open: Open, on: readonly Server
       continue;
     }
 
-    testCase(
-      'a transaction in another database completes nothing, and the error names the right one',
-      async (bench) => {
-        const { thrown, state } = await bench.run(() =>
-          bench.elsewhere.transaction(({ adapted }) => bench.completeRunIn(adapted)),
-        );
-        assert.ok(thrown instanceof InvalidLockUseError, String(thrown));
-        assert.match(
-          thrown.message,
-          /has no such run\. Use a transaction in the ledger's database, .*127\.0\.0\.1/,
-        );
-        assert.equal(state, 'failed');
-      },
-    );
+    for (const has of ['no such run', 'no such table'] as const)
+      testCase(
+        `a transaction in a database with ${has} completes nothing, and the error names the right one`,
+        async (bench) => {
+          const { thrown, state } = await bench.run(() =>
+            bench.elsewhere.transaction(async ({ adapted }) => {
+              if (has === 'no such table') await adapted.run('DROP TABLE cronlatch_run CASCADE', []);
+              await bench.completeRunIn(adapted);
+            }),
+          );
+          assert.ok(thrown instanceof InvalidLockUseError, String(thrown));
+          assert.match(
+            thrown.message,
+            /has no such run\. Use a transaction in the ledger's database, .*127\.0\.0\.1/,
+          );
+          assert.equal(state, 'failed');
+        },
+      );
   }
 }
 

@@ -12,7 +12,7 @@ export type { SqliteSource } from '../../storage/better-sqlite3/sqlite-driver';
 export type { SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
 export type { SchemaFinding, SchemaFindingCode } from '../../storage/sql/schema/schema-finding';
 export type { CreateJobGuardOptions } from '../sql/create-guard';
-export type { SqlEntry } from '../sql/entry';
+export type { CompleteRunOptions, SqlEntry } from '../sql/entry';
 export type { TablesOptions } from '../sql/tables';
 export { completeRunIn, inRunTransaction } from './transactions';
 

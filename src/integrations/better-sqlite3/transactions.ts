@@ -16,7 +16,9 @@ import {
   ledgerIn,
   lenderOf,
   transactionEnded,
+  runOf,
   unusableConnection,
+  type CompleteRunOptions,
   type Completion,
 } from '../sql/completion';
 import { IN_RUN_TRANSACTION } from '../sql/run-transaction';
@@ -62,20 +64,20 @@ export async function inRunTransaction<T>(work: (database: Database) => T): Prom
  * failed.
  *
  * @param database on which you have begun the transaction, with `database.transaction` or BEGIN
- * @param result stored as the result of the run, if it can be serialized as JSON
  * @throws ClaimLostError if another process has taken the run over. The transaction must be rolled back.
  * @throws RunAlreadyCompletedError if the run is completed already
  * @throws InvalidLockUseError outside a run or a transaction, after `giveBack` or `skip`, or if the ledger is in another
  * file
  */
-export function completeRunIn(database: Database, result?: unknown): void {
-  const run = requiredContext(COMPLETE_RUN_IN);
+export function completeRunIn(database: Database, options: CompleteRunOptions = {}): void {
+  const run = runOf(options);
   if (!isHandle(database)) throw unusableConnection(database);
   const ledger = ledgerIn(run, 'sqlite');
   run.beginCompletion(COMPLETE_RUN_IN);
   try {
     const { verifiedStatements: statements } = ledger.store;
-    complete(database, { run, ledger, statements, result: serializeResult(ledger, run.claim, result) });
+    const result = serializeResult(ledger, run.claim, options.result);
+    complete(database, { run, ledger, statements, result });
   } catch (error) {
     run.endCompletion();
     throw completionError(error, run, ledger);

@@ -19,7 +19,7 @@ export type { RowLockProviderOptions } from '../../storage/sql/row-lock/row-lock
 export type { RowLockTableOptions } from '../../storage/sql/schema/tables';
 export type { SchemaFinding, SchemaFindingCode } from '../../storage/sql/schema/schema-finding';
 export type { CreateJobGuardOptions, PoolGuardOptions as MysqlGuardOptions } from '../sql/create-guard';
-export type { RunTransactions, SqlEntry } from '../sql/entry';
+export type { CompleteRunOptions, RunTransactions, SqlEntry } from '../sql/entry';
 export type { RunTransactionOptions } from '../sql/run-transaction';
 export type { TablesOptions } from '../sql/tables';
 

@@ -1,11 +1,12 @@
 import { InvalidLockUseError, RunAlreadyCompletedError } from '../../core';
+import { checkOptionNames } from '../../core/options';
 import { processState } from '../../core/process-state';
 import type { RunStore } from '../../ledger';
 import { describeRun, type RunKey } from '../../ledger/run';
 import { limitOf, type LedgerContext } from '../../ledger/store-statements';
 import { decideOutcome } from '../../ledger/tick/decide-outcome';
 import { claimLostError, serializeResult } from '../../ledger/tick/record-outcome';
-import { requiredContext, type RunContext } from '../../ledger/tick/run-context';
+import { requiredContext, type CurrentRun, type RunContext } from '../../ledger/tick/run-context';
 import { driverErrorsIn } from './adapted-transaction';
 import type { SqlFailureKind } from '../../storage/sql/connections/sql-failure';
 import type { SqlResult, SqlStatement } from '../../storage/sql/connections/statement';
@@ -72,10 +73,27 @@ export interface Completion {
   readonly result: string | undefined;
 }
 
-/** Completes the current run in a transaction that the application has begun. */
-export async function completeIn(given: GivenTransaction, value: unknown): Promise<void> {
-  const run = requiredContext(COMPLETE_RUN_IN);
+export interface CompleteRunOptions {
+  /** Stored as the result of the run, if it can be serialized as JSON. */
+  readonly result?: unknown;
+  /** What `currentRun()` returned at the beginning of the handler. Required on connections that have callbacks. */
+  readonly run?: CurrentRun | undefined;
+}
+
+/** @throws InvalidLockUseError outside a run, unless the options name one */
+export function runOf(options: CompleteRunOptions): RunContext {
+  checkOptionNames(options, ['result', 'run'], COMPLETE_RUN_IN);
+  return (options.run as RunContext | undefined) ?? requiredContext(COMPLETE_RUN_IN);
+}
+
+/** Completes a run in a transaction that the application has begun. */
+export async function completeIn(given: GivenTransaction, options: CompleteRunOptions): Promise<void> {
+  const run = runOf(options);
   const ledger = ledgerIn(run, given.dialect);
+  if (given.hasCallbacks && options.run === undefined)
+    throw new InvalidLockUseError(
+      `${COMPLETE_RUN_IN} needs the run of the handler on a client of pg and on a connection of mysql2 with callbacks: in a callback, the current run can be that of another job. At the beginning of the handler, set run = currentRun(). Then pass { run }.`,
+    );
   run.beginCompletion(COMPLETE_RUN_IN);
   try {
     const statements = await ledger.store.statements(limitOf(ledger));
@@ -84,7 +102,7 @@ export async function completeIn(given: GivenTransaction, value: unknown): Promi
     const { nodeWait } = ledger.store;
     if (nodeWait?.worksInside) await settings.change(nodeWait);
     try {
-      const result = serializeResult(ledger, run.claim, value);
+      const result = serializeResult(ledger, run.claim, options.result);
       await completeInTransaction(transaction, { run, ledger, statements, result });
     } finally {
       await settings.restore();

@@ -1,6 +1,5 @@
 import type { JobGuard } from '../../guard';
 import { checkOptionNames } from '../../core/options';
-import { requiredContext } from '../../ledger/tick/run-context';
 import type { Driver, ReadSource } from '../../storage/sql/database/driver';
 import {
   SqlLockProvider,
@@ -13,10 +12,12 @@ import {
 } from '../../storage/sql/row-lock/row-lock-provider';
 import type { SchemaFinding } from '../../storage/sql/schema/schema-finding';
 import { readAdapted, type AdaptedTransaction } from './adapted-transaction';
-import { COMPLETE_RUN_IN, completeIn, unusableConnection } from './completion';
+import { completeIn, runOf, unusableConnection, type CompleteRunOptions } from './completion';
 import { createGuard, type CreateJobGuardOptions, type PoolGuardOptions } from './create-guard';
 import { runInTransaction, type RunTransactionOptions } from './run-transaction';
 import { createMissingTables, findProblems, type TablesOptions } from './tables';
+
+export type { CompleteRunOptions } from './completion';
 
 /**
  * What the subpaths of the SQL drivers and of TypeORM export, documented once. `Source` is what an application passes: an
@@ -93,7 +94,8 @@ export interface RunTransactions<Connection, Lent> {
    * was idle. Everything is rolled back. `cause` is the error of the database, if there was one.
    * @throws RunAlreadyCompletedError if the run is completed already
    * @throws InvalidLockUseError outside a run, after `giveBack` or `skip`, if the guard was not created by the same
-   * subpath, if the DataSource is not connected or `createJobGuard` got only its options, or if `work` has ended the transaction or left a nested one open
+   * subpath, if the DataSource is not connected or `createJobGuard` got only its options, or if `work` has ended the
+   * transaction, after which the run fails permanently, or left a nested one open
    * @throws the error of `work` or of the transaction
    */
   inRunTransaction<T>(
@@ -112,13 +114,12 @@ export interface RunTransactions<Connection, Lent> {
    *
    * @param connection on which you have given the transaction, or the transaction of a query builder, from
    * `cronlatch/adapters`; for TypeORM the manager of the transaction
-   * @param result stored as the result of the run, if it can be serialized as JSON
    * @throws ClaimLostError if another process has taken the run over. The transaction must be rolled back.
    * @throws RunAlreadyCompletedError if the run is completed already
-   * @throws InvalidLockUseError outside a run or a transaction, after `giveBack` or `skip`, or if the ledger is in another
-   * database
+   * @throws InvalidLockUseError outside a run or a transaction, after `giveBack` or `skip`, if the ledger is in another
+   * database, or without `run` on a connection that can be used in callbacks
    */
-  completeRunIn(this: void, connection: Connection, result?: unknown): Promise<void>;
+  completeRunIn(this: void, connection: Connection, options?: CompleteRunOptions): Promise<void>;
 }
 
 /** The entry of a driver, without its transactions. */
@@ -158,12 +159,12 @@ export function driverEntry<Source, Connection, Lent>(
     async inRunTransaction(work, options = {}) {
       return await runInTransaction(driver, work, options);
     },
-    async completeRunIn(connection, result) {
-      requiredContext(COMPLETE_RUN_IN);
+    async completeRunIn(connection, options = {}) {
+      runOf(options);
       // The driver decides first, because TypeORM refuses transactions of query builders.
       const given = driver.transactionOn(connection as Connection) ?? readAdapted(connection);
       if (given === undefined) throw unusableConnection(connection);
-      await completeIn(given, result);
+      await completeIn(given, options);
     },
   };
 }

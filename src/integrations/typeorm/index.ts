@@ -20,7 +20,7 @@ export * from '../../storage/typeorm/migration';
 export * from '../../storage/typeorm/run-store';
 export type { TypeOrmSource } from '../../storage/typeorm/typeorm-driver';
 export type { CreateJobGuardOptions } from '../sql/create-guard';
-export type { RunTransactions, SqlEntry } from '../sql/entry';
+export type { CompleteRunOptions, RunTransactions, SqlEntry } from '../sql/entry';
 export type { RunTransactionOptions } from '../sql/run-transaction';
 
 const entry: SqlEntry<TypeOrmSource> & RunTransactions<EntityManager, EntityManager> =

@@ -83,6 +83,7 @@ export const mysqlDriver: Driver<MysqlSource, Connection | CallbackConnection, P
     const session = mysqlSessionOf(core as unknown as MysqlConnection);
     return {
       dialect: 'mysql',
+      hasCallbacks: core === connection,
       open: (limits) => serverTransaction(session, mysqlServer, limits),
     };
   },

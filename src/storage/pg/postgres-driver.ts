@@ -71,6 +71,7 @@ export const postgresDriver: Driver<PostgresSource, ClientBase, PoolClient> = {
     const session = postgresSessionOf(client as unknown as PostgresClient);
     return {
       dialect: 'postgres',
+      hasCallbacks: true,
       open: (limits) => serverTransaction(session, postgresServer, limits),
     };
   },

@@ -39,7 +39,7 @@ void test('drizzle: a transaction on SQLite is refused, and its database complet
       db.transaction((tx) => {
         // @ts-expect-error -- it has no asynchronous method
         assert.throws(() => fromDrizzle(tx, sql), REFUSED);
-        completeRunIn(db.$client, 'done');
+        completeRunIn(db.$client, { result: 'done' });
       }),
   );
   const last = await guard.ledger.last('close-day');

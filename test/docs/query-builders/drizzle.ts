@@ -11,6 +11,6 @@ export async function closeDay(db: NodePgDatabase): Promise<void> {
   const { businessDate = '' } = currentRun();
   await db.transaction(async (tx) => {
     await tx.insert(closings).values({ day: businessDate });
-    await completeRunIn(fromDrizzle(tx, sql), 'closed with Drizzle');
+    await completeRunIn(fromDrizzle(tx, sql), { result: 'closed with Drizzle' });
   });
 }

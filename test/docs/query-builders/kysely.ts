@@ -10,6 +10,6 @@ interface Tables {
 export async function closeDay(db: Kysely<Tables>): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await trx.insertInto('closings').values({ day: currentRun().businessDate }).execute();
-    await completeRunIn(fromKysely(trx), 'closed with Kysely');
+    await completeRunIn(fromKysely(trx), { result: 'closed with Kysely' });
   });
 }

@@ -7,6 +7,6 @@ export async function closeDay(prisma: PrismaClient): Promise<void> {
   const { businessDate = '' } = currentRun();
   await prisma.$transaction(async (tx) => {
     await tx.closings.create({ data: { day: businessDate } });
-    await completeRunIn(fromPrisma(tx), 'closed with Prisma');
+    await completeRunIn(fromPrisma(tx), { result: 'closed with Prisma' });
   });
 }

@@ -76,24 +76,87 @@ testDriverTransactions(
 );
 
 const ENDS = {
-  mysql: ['COMMIT', 'ROLLBACK', 'CREATE TABLE another (id INT)'],
-  mariadb: ['COMMIT', 'ROLLBACK', 'CREATE TABLE another (id INT)'],
+  mysql: ['COMMIT', 'ROLLBACK', 'TRUNCATE spare', 'CREATE TABLE another (id INT)'],
+  mariadb: ['COMMIT', 'ROLLBACK', 'TRUNCATE spare', 'CREATE TABLE another (id INT)'],
   postgres: ['COMMIT', 'ROLLBACK'],
 };
 
+const ENDED = /Cannot complete the run of job 'ended-\d'.*its transaction has already ended.*is not retried/;
+
+for (const [how, ending] of [
+  ['returned', () => {}],
+  [
+    'threw',
+    () => {
+      throw new Error('no bank today');
+    },
+  ],
+] as const)
+  testDriverTransactions(
+    `work that ended its transaction and ${how} fails the run permanently, and its connection stays usable`,
+    async ({ kind, database, open }) => {
+      const bench = await open({ poolSize: 1 });
+      await database.ask('CREATE TABLE spare (id INT)');
+      for (const [index, end] of ENDS[kind].entries()) {
+        const name = `ended-${index}`;
+        const attempt = (): Promise<unknown> =>
+          transact(
+            bench,
+            async (connection) => {
+              await connection.query(`INSERT INTO spare VALUES (${index})`);
+              await bench.effect(connection);
+              await connection.query(end);
+              ending();
+            },
+            { name },
+          );
+        await assert.rejects(attempt, how === 'threw' ? /no bank today/ : ENDED);
+        const { state, reason, error, nextAttemptAt } = await bench.row(name);
+        assert.deepEqual([state, reason, nextAttemptAt], ['failed', 'fatal', undefined], end);
+        assert.match(String(error), ENDED);
+        const committed = (await bench.effects()).length;
+        assert.deepEqual(await attempt(), { executed: false, reason: 'exhausted' });
+        assert.equal((await bench.effects()).length, committed, 'no second booking');
+      }
+      await transact(bench, (connection) => bench.effect(connection));
+      assert.equal((await bench.row()).state, 'completed');
+    },
+  );
+
 testDriverTransactions(
-  'a transaction that the work ended completes nothing, and its connection stays usable',
-  async ({ kind, open }) => {
-    const bench = await open({ poolSize: 1 });
-    for (const end of ENDS[kind])
-      await assert.rejects(
-        transact(bench, (connection) => connection.query(end)),
-        /^InvalidLockUseError: Cannot complete the run of job 'close-day'.*its transaction has already ended/,
-      );
-    assert.equal((await bench.row()).state, 'failed');
-    await transact(bench, (connection) => bench.effect(connection));
-    assert.deepEqual(await bench.effects(), [ENDS[kind].length + 1]);
+  'after an implicit commit, the handler cannot complete the run in another transaction',
+  async ({ open }) => {
+    const bench = await open();
+    await assert.rejects(
+      bench.run(async () => {
+        const book = (): Promise<unknown> =>
+          bench.application.inRunTransaction(async (connection) => {
+            await bench.effect(connection);
+            await connection.query('CREATE TABLE IF NOT EXISTS another (id INT)');
+          });
+        await assert.rejects(book, /its transaction has already ended/);
+        await book();
+      }),
+      /its transaction has already ended/,
+    );
+    assert.deepEqual(await bench.effects(), [1]);
   },
+  ['mysql', 'mariadb'],
+);
+
+testDriverTransactions(
+  'a deadlock that the work does not catch is retried',
+  async ({ open }) => {
+    const bench = await open();
+    const deadlocked = transact(bench, async (connection) => {
+      await bench.effect(connection);
+      await deadlock(bench, connection);
+    });
+    await assert.rejects(deadlocked, /Deadlock/);
+    await transact(bench, (connection) => bench.effect(connection));
+    assert.deepEqual(await bench.effects(), [2]);
+  },
+  ['mysql', 'mariadb'],
 );
 
 /** InnoDB rolls back the transaction that has written less. */
@@ -125,9 +188,9 @@ testDriverTransactions(
     const message = kind === 'postgres' ? /current transaction is aborted/ : /transaction has already ended/;
     await assert.rejects(done, message);
     assert.deepEqual(await bench.effects(), []);
-    assert.equal((await bench.row()).state, 'failed');
-    await transact(bench, (connection) => bench.effect(connection));
-    assert.deepEqual(await bench.effects(), [2]);
+    const { state, reason } = await bench.row();
+    // Statements after the deadlock can have been committed, each for itself.
+    assert.deepEqual([state, reason], ['failed', kind === 'postgres' ? undefined : 'fatal']);
   },
 );
 
@@ -204,12 +267,10 @@ testDriverTransactions(
 );
 
 testDriverTransactions(
-  'completeRunIn is rejected outside a transaction, in another database, and without a connection',
+  'completeRunIn is rejected without a connection',
   async ({ kind, database, open }) => {
     const bench = await open();
     const { application } = bench;
-    await using other = closing(await databaseOn(kind));
-    await using elsewhere = closing(await openPlain(kind, other.url));
     const refused = async (call: Promise<unknown>, message: RegExp): Promise<void> => {
       const error = await reasonOf(call);
       assert.ok(error instanceof InvalidLockUseError, String(error));
@@ -230,12 +291,9 @@ testDriverTransactions(
             `^completeRunIn\\(\\) cannot use ${what}\\. Pass the connection on which you have begun`,
           ),
         );
-      await refused(application.completeRunIn(own), /its transaction has already ended/);
-      const message = new RegExp(`given a transaction in .*:${other.name}\\), but the ledger is in `);
-      await refused(application.completeRunIn(elsewhere.connection), message);
       await connection.query('START TRANSACTION');
       await bench.effect(connection);
-      await application.completeRunIn(own, { lines: 3 });
+      await application.completeRunIn(own, { result: { lines: 3 } });
       await assert.rejects(application.completeRunIn(own), RunAlreadyCompletedError);
       await connection.query('COMMIT');
     });
@@ -267,4 +325,161 @@ testDriverTransactions(
     assert.equal((await bench.row(JOB.name)).state, 'failed');
   },
   ONE_EACH,
+);
+
+testDriverTransactions(
+  'completeRunIn outside a transaction fails the run permanently, because its writes are committed',
+  async ({ open }) => {
+    const bench = await open();
+    const { connection, own, release } = await bench.application.borrow();
+    await assert.rejects(
+      bench.run(async () => {
+        await bench.effect(connection);
+        await bench.application.completeRunIn(own);
+      }),
+      /^InvalidLockUseError: .*its transaction has already ended/,
+    );
+    release();
+    const { state, reason } = await bench.row();
+    assert.deepEqual([state, reason], ['failed', 'fatal']);
+  },
+  ONE_EACH,
+);
+
+testDriverTransactions(
+  'a transaction elsewhere completes nothing, and the error names the right database',
+  async ({ kind, database, open }) => {
+    const bench = await open();
+    const { application } = bench;
+    // On MySQL, each database of the same server is right.
+    await using other = closing(await databaseOn(kind === 'mysql' ? 'mariadb' : kind));
+    const complete = async (): Promise<void> => {
+      await using elsewhere = closing(await openPlain(kind, other.url));
+      const error = await reasonOf(application.completeRunIn(elsewhere.connection));
+      assert.ok(error instanceof InvalidLockUseError, String(error));
+      assert.match(
+        error.message,
+        /^Cannot complete the run of job 'close-day' for today: the database of its transaction has no such run\. Use a transaction in the ledger's database, .*127\.0\.0\.1/,
+      );
+      assert.ok(!error.message.includes(database.url));
+    };
+    await bench.run(async () => {
+      await complete();
+      if (kind === 'postgres') await pgDriver.createTables(other.url);
+      await complete();
+      await application.inRunTransaction((connection) => bench.effect(connection));
+    });
+    assert.deepEqual(await bench.effects(), [1]);
+  },
+  ONE_EACH,
+);
+
+testDriverTransactions(
+  'a transaction of another name of the same host completes the run',
+  async ({ kind, database, open }) => {
+    const bench = await open();
+    const url = database.url.replace('127.0.0.1', 'localhost');
+    await using other = closing(await openPlain(kind, url));
+    await bench.run(async () => {
+      await bench.application.completeRunIn(other.connection);
+      await other.commit();
+    });
+    assert.equal((await bench.row()).state, 'completed');
+  },
+);
+
+type Callback = (error: Error | null, connection: never, release: () => void) => void;
+
+/** In callbacks, a pool of pg or of mysql2. */
+function lendTo(bench: DriverTransactions, use: (own: never, release: () => void) => void): void {
+  const pool = bench.application.pool as {
+    readonly pool?: { getConnection(done: Callback): void };
+    connect(done: Callback): void;
+  };
+  if (pool.pool === undefined) pool.connect((_, client, release) => use(client, release));
+  else
+    pool.pool.getConnection((_, connection) =>
+      use(connection, () => (connection as { release(): void }).release()),
+    );
+}
+
+testDriverTransactions(
+  'a callback of one job does not complete the run of another one, and can name its own',
+  async ({ kind, open }) => {
+    const bench = await open({ poolSize: 1 });
+    const { completeRunIn } = kind === 'postgres' ? pgDriver : mysqlDriver;
+    const query = (own: never, text: string): Promise<void> =>
+      new Promise((resolve, reject) =>
+        (own as { query(text: string, done: (error: Error | null) => void): void }).query(text, (error) =>
+          error ? reject(error) : resolve(),
+        ),
+      );
+    const outcomeOf = (completion: Promise<void>): Promise<unknown> =>
+      completion.then(
+        () => 'accepted',
+        (error: unknown) => error,
+      );
+    let takeTurns = (): void => {};
+    const bothWait = new Promise<void>((resolve) => (takeTurns = resolve));
+    let endSecond = (): void => {};
+    const secondEnded = new Promise<void>((resolve) => (endSecond = resolve));
+    const first = reasonOf(
+      bench.run(
+        () =>
+          new Promise<void>((_, reject) =>
+            lendTo(bench, (_own, release) => {
+              void bothWait.then(() => {
+                release();
+                void secondEnded.then(() => reject(new Error('no bank today')));
+              });
+            }),
+          ),
+        { name: 'first' },
+      ),
+    );
+    const seen: unknown[] = [];
+    const second = bench.run(
+      () => {
+        const run = currentRun();
+        const done = new Promise<void>((resolve, reject) =>
+          lendTo(bench, (own, release) => {
+            const work = async (): Promise<void> => {
+              seen.push(currentRun().job);
+              await query(own, 'START TRANSACTION');
+              seen.push(await outcomeOf(completeRunIn(own)));
+              seen.push(await outcomeOf(completeRunIn(own, { run })));
+              await query(own, 'COMMIT');
+              release();
+            };
+            work().then(resolve, reject);
+          }),
+        );
+        takeTurns();
+        return done.finally(endSecond);
+      },
+      { name: 'second' },
+    );
+    await second;
+    assert.match(String(await first), /no bank today/);
+    const [job, refusal, outcome] = seen;
+    assert.equal(job, 'first', 'a callback has the context of the handler that has released the connection');
+    assert.equal((await bench.row('first')).state, 'failed');
+    assert.equal((await bench.row('second')).state, 'completed');
+    assert.ok(refusal instanceof InvalidLockUseError, String(refusal));
+    assert.equal(outcome, 'accepted');
+    assert.match(refusal.message, /^completeRunIn\(\) needs the run of the handler.*Then pass \{ run \}/);
+  },
+  ONE_EACH,
+);
+
+testDriverTransactions(
+  'an unknown option of completeRunIn is refused',
+  async ({ open }) => {
+    const bench = await open();
+    await assert.rejects(
+      bench.run(() => bench.application.completeRunIn(null, { lines: 3 } as object)),
+      /Unknown option 'lines' for completeRunIn\(\)\. The options are result, run\./,
+    );
+  },
+  ['mysql'],
 );

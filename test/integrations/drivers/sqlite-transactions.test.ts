@@ -137,13 +137,16 @@ testSqlite('work that returns a promise is rejected, and nothing is committed', 
 
 testSqlite('a transaction that the work ended completes nothing', async ({ guard, effects, state }) => {
   for (const end of ['COMMIT', 'ROLLBACK']) {
-    const done = guard.run(JOB, () => inRunTransaction((database) => void database.exec(end)));
-    await assert.rejects(done, /its transaction has already ended/);
-    assert.equal(await state(), 'failed');
+    const job = { ...JOB, name: `ends with ${end}` };
+    const attempt = (): Promise<unknown> =>
+      guard.run(job, () => inRunTransaction((database) => void database.exec(end)));
+    await assert.rejects(attempt, /its transaction has already ended.*is not retried/);
+    assert.deepEqual(await attempt(), { executed: false, reason: 'exhausted' });
   }
   await guard.run(JOB, () =>
     inRunTransaction((database) => void database.transaction(writeEffect)(database)),
   );
+  assert.equal(await state(), 'completed');
   assert.deepEqual(effects(), [1]);
 });
 
@@ -165,10 +168,9 @@ testSqlite(
     const elsewhere = new Database(':memory:');
     elsewhere.exec('BEGIN');
     await guard.run(JOB, () => {
-      refused(() => completeRunIn(database), /its transaction has already ended/);
       refused(
         () => completeRunIn(elsewhere),
-        /given a transaction in SQLite .*, but the ledger is in SQLite/,
+        /the database of its transaction has no such run\. Use a transaction in the ledger's database, SQLite/,
       );
       for (const value of [null, address, {}])
         refused(
@@ -202,7 +204,7 @@ void test('sqlite: two databases in memory are different, and a guard works in t
   try {
     await guard.run(JOB, async () => {
       other.exec('BEGIN');
-      assert.throws(() => completeRunIn(other), /given a transaction in .*, but the ledger is in /);
+      assert.throws(() => completeRunIn(other), /the database of its transaction has no such run/);
       await inRunTransaction(writeEffect);
     });
     assert.deepEqual(database.prepare('SELECT id FROM effect').pluck().all(), [1]);

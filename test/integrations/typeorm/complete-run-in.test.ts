@@ -8,7 +8,7 @@ testTransactions('a run is completed in the transaction that the job commits', a
   await bench.run(() =>
     bench.application.transaction(async (manager) => {
       await bench.effect(manager);
-      await completeRunIn(manager, { lines: 3 });
+      await completeRunIn(manager, { result: { lines: 3 } });
       await assert.rejects(completeRunIn(manager), RunAlreadyCompletedError);
     }),
   );

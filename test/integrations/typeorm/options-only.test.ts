@@ -26,7 +26,7 @@ testOnEvery('a guard from the options of a DataSource keeps locks and runs, and 
   const guard = await createJobGuard(options, { logger: false });
   try {
     const result = await guard.run(DAILY, () =>
-      application.transaction(async (manager) => await completeRunIn(manager, 3)),
+      application.transaction(async (manager) => await completeRunIn(manager, { result: 3 })),
     );
     assert.equal(result.executed, true);
     const { state, result: stored } = (await guard.ledger.last('close-day')) ?? {};

@@ -29,7 +29,7 @@ interface Application {
     work: (connection: PlainConnection) => Promise<T>,
     options?: mysqlDriver.RunTransactionOptions,
   ) => Promise<T>;
-  readonly completeRunIn: (connection: unknown, result?: unknown) => Promise<void>;
+  readonly completeRunIn: (connection: unknown, options?: mysqlDriver.CompleteRunOptions) => Promise<void>;
   readonly borrow: () => Promise<{ connection: PlainConnection; own: unknown; release: () => void }>;
   /** How many connections are in the pool. */
   readonly size: () => number;
@@ -116,7 +116,8 @@ function onMysql2(url: string, connectionLimit: number): Application {
     guard: (source, options) => mysqlDriver.createJobGuard(source === 'pool' ? pool : url, options),
     inRunTransaction: (work, options) =>
       mysqlDriver.inRunTransaction((connection) => work(plain(connection)), options),
-    completeRunIn: (connection, result) => mysqlDriver.completeRunIn(connection as mysql.Connection, result),
+    completeRunIn: (connection, options) =>
+      mysqlDriver.completeRunIn(connection as mysql.Connection, options),
     async borrow() {
       const own = await pool.getConnection();
       return { connection: plain(own), own, release: () => own.release() };
@@ -138,7 +139,8 @@ function onPg(url: string, max: number): Application {
     createTables: () => pgDriver.createTables(url),
     guard: (source, options) => pgDriver.createJobGuard(source === 'pool' ? pool : url, options),
     inRunTransaction: (work, options) => pgDriver.inRunTransaction((client) => work(plain(client)), options),
-    completeRunIn: (client, result) => pgDriver.completeRunIn(client as pg.ClientBase, result),
+    completeRunIn: (client, options) =>
+      pgDriver.completeRunIn(client as pg.ClientBase, { run: currentRun({ optional: true }), ...options }),
     async borrow() {
       const own = await pool.connect();
       return { connection: plain(own), own, release: () => own.release() };
@@ -185,14 +187,14 @@ export function testDriverTransactions(
 export async function openPlain(
   kind: ServerName,
   url: string,
-): Promise<{ connection: unknown; close: () => Promise<void> }> {
+): Promise<{ connection: unknown; commit: () => Promise<unknown>; close: () => Promise<void> }> {
   if (kind !== 'postgres') {
     const connection = await mysql.createConnection(url);
     await connection.query('START TRANSACTION');
-    return { connection, close: () => connection.end() };
+    return { connection, commit: () => connection.commit(), close: () => connection.end() };
   }
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query('BEGIN');
-  return { connection: client, close: () => client.end() };
+  return { connection: client, commit: () => client.query('COMMIT'), close: () => client.end() };
 }

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
-import type { JobGuard } from 'cronlatch';
+import { currentRun, type JobGuard } from 'cronlatch';
 import * as sqliteDriver from 'cronlatch/better-sqlite3';
 import * as mysqlDriver from 'cronlatch/mysql2';
 import * as pgDriver from 'cronlatch/pg';
@@ -118,7 +118,7 @@ function pgBench(_database: TestDatabase, url: string): DriverBench {
       try {
         await client.query('BEGIN');
         for (const statement of statements) await client.query(statement);
-        await pgDriver.completeRunIn(client);
+        await pgDriver.completeRunIn(client, { run: currentRun() });
         await client.query(end);
       } finally {
         client.release();

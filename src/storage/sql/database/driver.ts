@@ -44,6 +44,8 @@ export type DriverOptions = Readonly<Record<string, unknown>>;
 export interface GivenTransaction {
   /** `undefined`: a query builder does not show it. */
   readonly dialect: DialectName | undefined;
+  /** It can be used in callbacks, where the current run can be that of another job. */
+  readonly hasCallbacks?: boolean;
   readonly open: (limits: Limits) => Transaction | Promise<Transaction>;
 }
 
