@@ -23,11 +23,10 @@ export function checkLockName(
 ): asserts name is string {
   const wider = `for up to ${LONGEST_NAME_LENGTH}, widen the column and set nameLength, here and in the options of createJobGuard`;
   const remedy = nameLength < LONGEST_NAME_LENGTH ? wider : undefined;
-  const as = 'the name of a lock';
-  checkStoredName(name, { as, longest: nameLength, remedy });
+  checkStoredName(name, { as: 'the name of a lock', longest: nameLength, remedy });
   if (name !== PLACE_NAME) return;
   throw new InvalidLockConfigurationError(
-    `'${PLACE_NAME}' cannot be ${as}: in a lock table, the row of that name is cronlatch's own. Choose another name.`,
+    `A lock cannot have the name '${PLACE_NAME}' of cronlatch's own row.`,
   );
 }
 

@@ -253,7 +253,7 @@ export class Lease implements Lock {
   }
 }
 
-/** The check of a connection, which is no wait for one, takes less. */
+/** A check of a connection takes less time, and does not count as a wait. */
 const SHORTEST_WAIT_MS = 500;
 
 /**

@@ -1,8 +1,8 @@
 // More of this subject: guard/lock-manager.test.ts, storage/lock-manager.test.ts, storage/etcd/waiting.test.ts, storage/redis/released.test.ts, storage/zookeeper/waiting.test.ts, docs/lock-manager.test.ts
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { currentLock, InvalidLockUseError, LockAssert } from 'cronlatch';
-import { LockingTaskExecutor, LockManager } from 'cronlatch/provider';
+import { currentLock, InvalidLockUseError, LockAssert, LockManager } from 'cronlatch';
+import { LockingTaskExecutor } from 'cronlatch/provider';
 import { signal } from '../../support/benches/executor';
 import { lockBench, turn } from '../../support/benches/lock';
 import { ORDER, polledBench } from './bench';

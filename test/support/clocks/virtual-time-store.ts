@@ -21,14 +21,12 @@ type Options = Parameters<RunStore['peek']>[1];
  * database's.
  */
 export class VirtualTimeStore implements RunStore {
-
   constructor(
     private readonly inner: RunStore,
     private readonly ahead: TimeAhead,
     /** Moves the periods in the database back: purge computes their age only there. */
     private readonly shiftPeriodsBack: (milliseconds: number) => Promise<void>,
-  ) {
-  }
+  ) {}
 
   async peek(request: Parameters<RunStore['peek']>[0], options: Options): ReturnType<RunStore['peek']> {
     const peek = await this.inner.peek(request, options);

@@ -14,8 +14,7 @@ export class FaultyRunStore implements RunStore {
   readonly limitsMs: number[] = [];
   readonly #faults = new Map<Statement, Fault[]>();
 
-  constructor(private readonly inner: RunStore) {
-  }
+  constructor(private readonly inner: RunStore) {}
 
   fail(statement: Statement, ...faults: Fault[]): void {
     this.#faults.set(statement, [...(this.#faults.get(statement) ?? []), ...faults]);
