@@ -1,3 +1,4 @@
+import type { Clock } from '../clock';
 import type { LockPage, LockState } from '../lock';
 
 /** A request to write a lock's record. The store computes all times, from these lengths and its own clock. */
@@ -125,6 +126,8 @@ export interface StorageAccessor {
    * @returns how many it has deleted
    */
   deleteExpired?(olderThanMs: number, options: StatementOptions): Promise<number>;
+  /** Called before a lock of a job is requested. It must not reject. `undefined`: there is nothing to do. Optional. */
+  prepare?(clock: Clock, options: StatementOptions): Promise<void> | undefined;
   /** Called when a record that this process has seen is gone, so that others can be gone, too. Optional. */
   onMissing?(): void;
   /** Closes what the accessor itself has opened. */

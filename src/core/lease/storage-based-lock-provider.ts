@@ -77,14 +77,21 @@ export class StorageBasedLockProvider implements LockProvider {
   lock(configuration: LockConfiguration, observer: LockObserver = {}): Promise<Lock | undefined> {
     const { accessor, clock } = this.#context;
     const startedAtMs = clock.monotonicMs();
-    const owner = newOwner(observer.instance);
-    return this.#acquire(configuration, owner, observer, ({ grant, sentAt }, options, writtenAtMs) => {
+    const grantedBy = (
+      { grant, sentAt }: SentGrant,
+      options: LeaseOptions,
+      writtenAtMs: number,
+    ): Lease | Promise<Lease> => {
       const evaluatedAtMs = accessor.waitsForNodes === false ? writtenAtMs : clock.monotonicMs();
       const deadline = new Deadline(sentAt, options.terms.lockAtMostForMs, accessor.clockStepMs);
       const remedy = ', so it was released. Set a longer lockAtMostFor.';
       const lateness = latenessOf(deadline, options, evaluatedAtMs - startedAtMs, remedy);
       return lateness === undefined ? new Lease(options, grant, sentAt) : this.#giveBack(options, lateness);
-    });
+    };
+    const acquire = (): Promise<Lock | undefined> =>
+      this.#acquire(configuration, newOwner(observer.instance), observer, grantedBy);
+    const { statementTimeoutMs: timeoutMs = this.statementTimeoutMs } = observer;
+    return accessor.prepare?.(clock, { timeoutMs })?.then(acquire) ?? acquire();
   }
 
   async hold(

@@ -1,12 +1,4 @@
-import {
-  StorageBasedLockProvider,
-  systemClock,
-  type Clock,
-  type Lock,
-  type LockConfiguration,
-  type LockObserver,
-  type StorageBasedLockProviderOptions,
-} from '../../../core';
+import { StorageBasedLockProvider, systemClock, type StorageBasedLockProviderOptions } from '../../../core';
 import { GroupingStorageAccessor } from '../lock/grouping-storage-accessor';
 import { SqlStorageAccessor } from '../lock/sql-storage-accessor';
 import type { SchemaFinding } from '../schema/schema-finding';
@@ -42,7 +34,6 @@ export class SqlLockProvider extends StorageBasedLockProvider {
   readonly #accessor: SqlStorageAccessor;
   readonly #access: DatabaseAccess;
   readonly #ownsAccess: boolean;
-  readonly #clock: Clock;
 
   /**
    * @param shared connections to the same database, which the caller closes. Default: two connections of its own.
@@ -62,7 +53,6 @@ export class SqlLockProvider extends StorageBasedLockProvider {
     this.#accessor = accessor;
     this.#access = access;
     this.#ownsAccess = shared === undefined;
-    this.#clock = clock;
   }
 
   /** A text in the lock table. `undefined` until it was read: by `check`, or by the first lock, which inserts it. */
@@ -72,14 +62,6 @@ export class SqlLockProvider extends StorageBasedLockProvider {
 
   async refreshId(): Promise<void> {
     await this.#accessor.place.refresh({ timeoutMs: this.statementTimeoutMs });
-  }
-
-  override lock(configuration: LockConfiguration, observer: LockObserver = {}): Promise<Lock | undefined> {
-    const { statementTimeoutMs: longestMs = Infinity } = observer;
-    const timeoutMs = Math.min(this.statementTimeoutMs, longestMs);
-    const settling = this.#accessor.place.settle({ timeoutMs }, this.#clock);
-    if (settling === undefined) return super.lock(configuration, observer);
-    return settling.then(() => super.lock(configuration, observer));
   }
 
   override async close(): Promise<void> {

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import {
   LockStorageError,
   SchemaMismatchError,
+  type Clock,
   type ExtensionRequest,
   type Grant,
   type LockRecord,
@@ -61,6 +62,10 @@ export class SqlStorageAccessor implements StorageAccessor {
 
   get waitsForNodes(): boolean {
     return this.#options.connections.nodeWait !== undefined;
+  }
+
+  prepare(clock: Clock, options: StatementOptions): Promise<void> | undefined {
+    return this.place.settle(options, clock);
   }
 
   onMissing(): void {
