@@ -237,6 +237,11 @@ export class EventHub {
   }
 }
 
+interface ObserverOptions extends Pick<LockObserver, 'instance' | 'tickLateByMs'> {
+  /** The release of the lock contradicts its grant. */
+  readonly onContradiction: () => void;
+}
+
 /**
  * An observer that emits the events that only the lock provider can detect. It keeps the holder of the lock that the
  * provider has refused.
@@ -245,11 +250,11 @@ export function observerOf(
   run: { readonly abandonedSignal: AbortSignal },
   events: EventHub,
   event: LockEvent,
-  instance: string,
-  onContradiction = (): void => {},
+  { instance, tickLateByMs, onContradiction }: ObserverOptions,
 ): LockObserver & { holder?: { readonly heldBy: string; readonly heldUntil: Date } } {
   const observer: ReturnType<typeof observerOf> = {
     instance,
+    tickLateByMs,
     abandonedSignal: () => run.abandonedSignal,
     refused: (holder) => void (observer.holder = holder),
     extended: (lockAtMostForMs) => events.emit('lock:extended', { ...event, lockAtMostForMs }),

@@ -140,9 +140,9 @@ export class LockingTaskExecutor {
     if (refusal === 'running-here' && this.runs.noticeStuck(name)) this.#events.emit('run:stuck', event);
     if (refusal !== undefined) return this.#skip(event, willRetry, refusal);
     const ask = (observer: LockObserver): Promise<Lock | undefined> =>
-      this.#warnIfSilent(this.#lockProvider.lock(configuration, { ...observer, tickLateByMs }), name);
+      this.#warnIfSilent(this.#lockProvider.lock(configuration, observer), name);
     const run = this.runs.begin(name, { mayWait: acquire !== undefined });
-    const lock = await this.#acquire(acquire ?? ask, run, event, willRetry);
+    const lock = await this.#acquire(acquire ?? ask, run, event, { willRetry, tickLateByMs });
     if (lock === undefined) return { executed: false, reason: 'locked' };
     const mayStart = !this.runs.closing;
     try {
@@ -170,10 +170,11 @@ export class LockingTaskExecutor {
     acquire: (observer: LockObserver) => Promise<Lock | undefined>,
     run: ActiveRun,
     event: LockEvent,
-    willRetry: boolean,
+    { willRetry, tickLateByMs }: Pick<MissedTickEvent, 'willRetry'> & Pick<LockObserver, 'tickLateByMs'>,
   ): Promise<GrantedLock | undefined> {
     const onContradiction = (): void => void (run.isReleasing && this.runs.endUnreleased(run));
-    const observer = observerOf(run, this.#events, event, this.instance, onContradiction);
+    const { instance } = this;
+    const observer = observerOf(run, this.#events, event, { instance, tickLateByMs, onContradiction });
     let lock: GrantedLock | undefined;
     try {
       const lease = await acquire(observer);

@@ -109,7 +109,7 @@ export class Lease implements Lock {
   async orRelease(basis: string): Promise<Lease> {
     const waitedMs = this.#options.clock.monotonicMs() - this.#granted.sentAt.monotonicMs;
     const remedy = `, or ${basis} was lost meanwhile, so it was released.`;
-    const lateness = latenessOf(this.#deadline, this.#options, waitedMs, remedy, this.isLost);
+    const lateness = latenessOf(this.#deadline, this.#options, { waitedMs, remedy, isLost: this.isLost });
     if (lateness === undefined) return this;
     await this.unlock();
     throw new LockStorageError(`Lock '${this.name}' was granted too late: ${lateness}`);
@@ -261,16 +261,15 @@ const SHORTEST_WAIT_MS = 500;
  * `lockAtLeastFor` after the tick, another instance may have run it already. A tick that was that late before it requested
  * the lock runs, unless it has also waited.
  *
- * @param waitedMs from the request until the store evaluated the statement that was granted
- * @param remedy if too little of the lease is left
+ * @param grant.waitedMs from the request until the store evaluated the statement that was granted
+ * @param grant.remedy if too little of the lease is left
  */
 export function latenessOf(
   deadline: Deadline,
   { terms, clock, accessor, observer }: LeaseOptions,
-  waitedMs: number,
-  remedy: string,
-  isLost = deadline.expiryReason(clock) !== undefined,
+  grant: { readonly waitedMs: number; readonly remedy: string; readonly isLost?: boolean },
 ): string | undefined {
+  const { waitedMs, remedy, isLost = deadline.expiryReason(clock) !== undefined } = grant;
   const { lockAtMostForMs, lockAtLeastForMs, renewEveryMs } = terms;
   const remainingMs = deadline.remainingMs(clock);
   if (isLost || remainingMs <= (renewEveryMs === undefined ? lockAtMostForMs / 4 : 0))

@@ -85,7 +85,7 @@ export class StorageBasedLockProvider implements LockProvider {
       const evaluatedAtMs = accessor.waitsForNodes === false ? writtenAtMs : clock.monotonicMs();
       const deadline = new Deadline(sentAt, options.terms.lockAtMostForMs, accessor.clockStepMs);
       const remedy = ', so it was released. Set a longer lockAtMostFor.';
-      const lateness = latenessOf(deadline, options, evaluatedAtMs - startedAtMs, remedy);
+      const lateness = latenessOf(deadline, options, { waitedMs: evaluatedAtMs - startedAtMs, remedy });
       return lateness === undefined ? new Lease(options, grant, sentAt) : this.#giveBack(options, lateness);
     };
     const acquire = (): Promise<Lock | undefined> =>

@@ -193,8 +193,8 @@ export class LockManager {
     const run = new ActiveRun(name);
     const { instance } = this.#executor;
     const event = { name, scheduledAt: undefined };
-    const giveUp = (): void => void (this.#isClosed && run.abandon());
-    const observer = observerOf(run, this.#context.events, event, instance, giveUp);
+    const onContradiction = (): void => void (this.#isClosed && run.abandon());
+    const observer = observerOf(run, this.#context.events, event, { instance, onContradiction });
     const signals = this.#signalsOf(options);
     const granted = await waitForLock(this.#context, { configuration, observer, waitMs, signals });
     const handle = granted && this.#handleOf(granted, run);

@@ -1,7 +1,6 @@
 import { LONGEST_OWNER } from '../../../core/lease/owner';
 import { checkNameLength, DEFAULT_NAME_LENGTH } from '../../../core/lock-name';
 import { refuseOption } from '../../../core/options';
-import type { SqlDatabase } from '../database/sql-database';
 import type { ColumnKind, TableColumn, TableDefinition, TableIndex } from './table-definition';
 
 export interface LockColumns {
@@ -21,6 +20,11 @@ export interface LockTableOptions {
   readonly columns?: Partial<LockColumns> | undefined;
   /** The width of the column of names, in characters: the same in all tables. Default 64, at most 255. */
   readonly nameLength?: number | undefined;
+}
+
+/** The schema of tables that name none, and whether the address of the database names it. */
+interface DefaultSchema extends Pick<LockTableOptions, 'schema'> {
+  readonly isSchemaOfAddress?: boolean;
 }
 
 export interface RowLockTableOptions extends Pick<LockTableOptions, 'schema' | 'nameLength'> {
@@ -260,7 +264,7 @@ export function isTableSet(set: unknown): set is TableSet {
 export function tablesOf(
   sets: readonly TableSet[],
   names?: TableNames,
-  database?: Pick<SqlDatabase, 'schema' | 'isSchemaOfAddress'>,
+  database?: DefaultSchema,
 ): readonly TableDefinition[] {
   const kinds = Object.keys(TABLES) as (keyof typeof TABLES)[];
   return kinds
@@ -276,7 +280,7 @@ export function tablesOf(
 export function tableOf(
   kind: keyof typeof TABLES,
   names: TableNames = {},
-  database: Pick<SqlDatabase, 'schema' | 'isSchemaOfAddress'> = {},
+  database: DefaultSchema = {},
 ): TableDefinition {
   const { option, defaultName, suffix = '', longest = Infinity, row, ...of } = TABLES[kind];
   const { [option]: named = defaultName, nameLength = DEFAULT_NAME_LENGTH } = names;
