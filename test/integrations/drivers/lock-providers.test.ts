@@ -22,13 +22,12 @@ testDrivers(
     assert.ok(first !== undefined);
     try {
       for (const provider of providers) await provider.check();
-      assert.equal(new Set(providers.map(({ id }) => id)).size, 1);
-      assert.ok(providers[0]?.id);
-
       const lock = await first.lock('order');
       for (const other of others) assert.equal(await other.tryLock('order'), undefined);
       assert.equal(await lock.unlock(), true);
       for (const other of others) assert.equal(await other.withLock('order', () => 'sold'), 'sold');
+      assert.equal(new Set(providers.map(({ id }) => id)).size, 1);
+      assert.ok(providers[0]?.id);
     } finally {
       for (const manager of managers) await manager.close();
       for (const provider of providers) await provider.close();
@@ -54,7 +53,10 @@ testDrivers('a router by tenant sends each lock to the table of its tenant', asy
     for (const tenant of ['acme', 'zeta'] as const) {
       const name = `${tenant}:order`;
       assert.ok(await manager.tryLock(name));
-      assert.deepEqual(await bench.query(`SELECT name FROM ${tables[tenant]}`), [{ name }]);
+      assert.deepEqual(
+        await bench.query(`SELECT name FROM ${tables[tenant]} WHERE name <> 'cronlatch-place'`),
+        [{ name }],
+      );
     }
   } finally {
     await manager.close();

@@ -155,10 +155,12 @@ testOnEvery('a table and columns with other names are created and used', async (
   const guard = await createJobGuard(dataSource, { lockTable: 'my_locks', columns, nameLength: 200 });
   const name = '😀'.repeat(200);
   assert.equal((await guard.run({ name, lockAtMostFor: '1m', nameLength: 200 }, () => {})).executed, true);
-  assert.deepEqual(await dataSource.query('SELECT n FROM my_locks'), [{ n: name }]);
+  const locks = `SELECT n FROM my_locks WHERE n <> 'cronlatch-place'`;
+  assert.deepEqual(await dataSource.query(locks), [{ n: name }]);
   await guard.close();
+  await dataSource.query('DELETE FROM my_locks'); // A table that holds rows would stay.
   await dataSource.undoLastMigration();
-  await assert.rejects(dataSource.query('SELECT n FROM my_locks'));
+  await assert.rejects(dataSource.query(locks));
   await dataSource.destroy();
 });
 

@@ -125,7 +125,7 @@ testServerTransactions(
     // The peek, the lock, the claim, and the release.
     assert.deepEqual(
       [...verbs.slice(0, verbs.indexOf('START')), verbs.at(-1)],
-      ['SELECT', 'UPDATE', 'INSERT', 'UPDATE'],
+      ['SELECT', kind === 'postgres' ? 'WITH' : 'UPDATE', 'INSERT', 'UPDATE'],
     );
   },
 );

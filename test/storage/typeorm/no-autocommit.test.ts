@@ -25,10 +25,16 @@ for (const server of ['mysql', 'mariadb'] as const) {
         const [settings] = await application.query<{ off: unknown }[]>('SELECT @@autocommit = 0 AS off');
         assert.equal(Number(settings?.off), 1);
         await assert.rejects(shared.lock(JOB), /left inside a transaction/);
-        assert.deepEqual(await administrator.query('SELECT name FROM app.shedlock'), []);
+        assert.deepEqual(
+          await administrator.query(`SELECT name FROM app.shedlock WHERE name <> 'cronlatch-place'`),
+          [],
+        );
 
         const lock = await own.lock(JOB);
-        assert.deepEqual(await administrator.query('SELECT name FROM app.shedlock'), [{ name: 'job' }]);
+        assert.deepEqual(
+          await administrator.query(`SELECT name FROM app.shedlock WHERE name <> 'cronlatch-place'`),
+          [{ name: 'job' }],
+        );
         assert.equal(await lock?.unlock(), true);
         const rows = await lockRows(bench.application);
         assert.deepEqual(

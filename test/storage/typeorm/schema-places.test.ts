@@ -67,7 +67,8 @@ testOnEveryServer('a table in another schema is created, found and repaired ther
 
       assert.ok(await provider.lock(JOB));
       assert.equal(await provider.lock(JOB), undefined);
-      assert.deepEqual(await dataSource.query(`SELECT name FROM ${name}`), [{ name: 'job' }]);
+      const locks = `SELECT name FROM ${name} WHERE name <> 'cronlatch-place'`;
+      assert.deepEqual(await dataSource.query(locks), [{ name: 'job' }]);
       await provider.close();
     }
   }),
@@ -113,7 +114,9 @@ testOn('postgres', 'if a DataSource names a schema, its lock table is there, too
     const lock = await own?.lock(JOB);
     assert.ok(lock);
     assert.equal(await shared?.lock(JOB), undefined);
-    const { rows } = await database.root.query('SELECT name FROM ops.shedlock');
+    const { rows } = await database.root.query(
+      `SELECT name FROM ops.shedlock WHERE name <> 'cronlatch-place'`,
+    );
     assert.deepEqual(rows, [{ name: 'job' }]);
   } finally {
     for (const provider of providers) await provider.close();

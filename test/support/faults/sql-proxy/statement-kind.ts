@@ -24,7 +24,7 @@ const PATTERNS: readonly (readonly [TextKind, RegExp])[] = [
   ['unlock', /^UPDATE \S+ SET lock_until = .* locked_by = .*'\/released'/],
   ['release-row', /^UPDATE \S+ SET lock_until = GREATEST\(.* AND fencing_token < /],
   ['extend', /^UPDATE \S+ SET lock_until = GREATEST\(/],
-  ['take-over', /^UPDATE \S+ SET lock_until = .* AND \(?lock_until <= /],
+  ['take-over', /^(WITH taken AS \( )?UPDATE \S+ SET lock_until = .* AND \(?lock_until <= /],
   ['insert-run', /^INSERT INTO \S+ \(job_name, /],
   ['complete-run', /^UPDATE .*\bSET state = 'completed', /],
   ['write-run', /^UPDATE \S+ SET state = /],
