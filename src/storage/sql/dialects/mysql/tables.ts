@@ -144,7 +144,7 @@ export const inspection: TableInspection = {
   // Only MySQL executes the comment. It adds an interval of 0, or fails with an error that contains the text.
   checkedNow: (now) => `${now} /*!80000 + INTERVAL IF(
     ${SERVER_CLOCK} - TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) BETWEEN -1000 AND ${LONGEST_WAIT_US}, 0,
-    LENGTH(UUID_TO_BIN(CONCAT('the clock of this session is not that of the server: SET timestamp?', LEFT(UUID(), 0))))
+    LENGTH(UUID_TO_BIN(CONCAT('the clock of this session is not that of the server: SET timestamp', LEFT(UUID(), 0))))
   ) MICROSECOND */`,
 };
 
