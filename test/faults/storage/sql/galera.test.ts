@@ -125,7 +125,7 @@ testOnCluster(
 );
 
 testOnCluster(
-  'a run that crashed on one node is taken over on another one when its lock is free (F-79)',
+  'a run that crashed on one node is taken over on another one when its lock is free (F-78)',
   async ({ addresses, operator }) => {
     const [crashing, other] = await Promise.all(
       addresses.slice(0, 2).map((address) => createJobGuard(address, GUARD)),
