@@ -105,9 +105,10 @@ export class Lease implements Lock {
    * Releases a lease that was granted too late to work under it, and throws a LockStorageError.
    *
    * @param basis what can be lost before the deadline, for the error
+   * @param startedAtMs when the lock was requested
    */
-  async orRelease(basis: string): Promise<Lease> {
-    const waitedMs = this.#options.clock.monotonicMs() - this.#granted.sentAt.monotonicMs;
+  async orRelease(basis: string, startedAtMs: number): Promise<Lease> {
+    const waitedMs = this.#options.clock.monotonicMs() - startedAtMs;
     const remedy = `, or ${basis} was lost meanwhile, so it was released.`;
     const lateness = latenessOf(this.#deadline, this.#options, { waitedMs, remedy, isLost: this.isLost });
     if (lateness === undefined) return this;

@@ -181,7 +181,7 @@ export class ZooKeeperLockProvider implements LockProvider {
       lockedAt,
     );
     held.lease = lease;
-    return await lease.orRelease('its session');
+    return await lease.orRelease('its session', lockedAt.monotonicMs);
   }
 
   /** @returns `undefined` if the lock is held */

@@ -33,6 +33,21 @@ testRowLocks(
 );
 
 testRowLocks(
+  'a tick that waits for a connection until its lock is free again does not run a second time (P4)',
+  async (locks) => {
+    const tick = { ...JOB, lockAtLeastFor: '1s' };
+    const waiting = locks.provider({ maxConnections: 2, statementTimeout: '60s' });
+    const busy = [await waiting.lock({ ...JOB, name: 'a' }), await waiting.lock({ ...JOB, name: 'b' })];
+    const late = waiting.lock(tick, { tickLateByMs: 0 });
+    const other = locks.provider();
+    assert.equal(await (await other.lock(tick, { tickLateByMs: 0 }))?.unlock(), true);
+    await eventually(async () => (await (await other.lock(JOB))?.unlock()) === true, 'the lock is free');
+    await busy[0]?.unlock();
+    await assert.rejects(late, /longer than its lockAtLeastFor of 1000 ms/);
+  },
+);
+
+testRowLocks(
   'lockAtLeastFor of the last holder refuses a lock, and names the holder once a minute',
   async (locks) => {
     const clock = new SettableClock();

@@ -99,6 +99,7 @@ export class SqlRowLockProvider implements LockProvider {
     const terms = checkLockConfiguration(configuration, this.nameLength);
     const { name, lockAtMostForMs, lockAtLeastForMs } = terms;
     const timeoutMs = Math.min(lockAtMostForMs / 3, this.statementTimeoutMs) + this.#waitMs;
+    const startedAtMs = this.#clock.monotonicMs();
     await this.#table.place.settle({ timeoutMs: this.statementTimeoutMs }, this.#clock);
     const found = await this.#table.lock(name, { timeoutMs, priority: 'lease' });
     if (found.is === 'held') return undefined;
@@ -127,7 +128,7 @@ export class SqlRowLockProvider implements LockProvider {
       sentAt.lease,
     );
     held.lease = lease;
-    return await lease.orRelease('its connection');
+    return await lease.orRelease('its connection', startedAtMs);
   }
 
   async probe(timeoutMs: number): Promise<void> {
