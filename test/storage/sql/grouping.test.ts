@@ -114,7 +114,7 @@ testGroups('101 new locks that are due together are inserted in groups', async (
   statements();
   const locks = await Promise.all(all.map((name) => provider.lock({ name, lockAtMostFor: '10m' })));
   for (const [index, lock] of locks.entries()) assert.ok(lock?.fencingToken !== undefined, all[index]);
-  const { length } = statements();
+  const { length } = statements().filter(({ values }) => !values.includes('cronlatch-place'));
   // One by one there would be 202. A group needs up to four: take over, read, insert, take over.
   assert.ok(length <= 2 + 3 * 4, `${length} statements`);
 });
