@@ -17,7 +17,7 @@ export const postgres: SqlDialect = {
   groupStatements,
   runWords,
   // Every writing statement returns its row, and a take-over also the row of a held lock.
-  writtenRows: ({ rows }) => rows.filter(({ lock_state: state = 'taken' }) => state === 'taken').length,
+  writtenRows: ({ rows }) => rows.filter(({ is_taken: isTaken }) => isTaken !== null).length,
   refusalOf: (result) => (result.rows.length > 0 ? 'held' : 'missing'),
   tokenOf: (result) => result.rows[0]?.['fencing_token'],
   failureOf,

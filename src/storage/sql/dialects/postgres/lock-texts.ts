@@ -33,12 +33,10 @@ export function lockTexts(quoted: QuotedLockTable, shape: LockTableShape): LockT
         SET ${lockUntil} = ${now} + ${after(':atMost')}, ${lockedAt} = ${now}, ${lockedBy} = :owner${
           hasToken ? `, ${fencingToken} = GREATEST(${fencingToken} + 1, ${TOKEN_SEED})` : ''
         }
-        WHERE ${name} = :name AND ${lockUntil} <= ${now}${exactly} ${written}
+        WHERE ${name} = :name AND ${lockUntil} <= ${now}${exactly} ${written}, true AS is_taken
       )
-      SELECT r.* FROM (SELECT 1) AS here, (
-        SELECT fencing_token, 'taken' AS lock_state FROM taken UNION ALL
-        SELECT NULL, 'held' FROM ${table} WHERE ${name} = :name${exactly} AND NOT EXISTS (SELECT FROM taken)
-      ) AS r FOR UPDATE OF here`,
+      SELECT taken.* FROM (SELECT 1) AS here, (SELECT FROM ${table} WHERE ${name} = :name${exactly}) AS record
+        LEFT JOIN taken ON true FOR UPDATE OF here`,
     insert: `INSERT INTO ${table} (${name}, ${lockUntil}, ${lockedAt}, ${lockedBy}${hasToken ? `, ${fencingToken}` : ''})
       VALUES (:name, ${now} + ${after(':atMost')}, ${now}, :owner${hasToken ? `, ${TOKEN_SEED}` : ''})
       ON CONFLICT (${name}) DO NOTHING ${written}`,
