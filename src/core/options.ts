@@ -35,6 +35,11 @@ export function checkOptionNames(
   owner: string,
   renamed: Readonly<Record<string, string>> = {},
 ): void {
+  const given: unknown = options;
+  if (typeof given !== 'object' || given === null)
+    throw new InvalidLockConfigurationError(
+      `${owner} needs an object with options, not ${describeValue(given)}.`,
+    );
   const unknown = Object.keys(options).find((key) => !names.includes(key));
   if (unknown === undefined) return;
   const written = unknown.toLowerCase();

@@ -41,6 +41,15 @@ for (const [configuration, meant] of misspelt) {
   });
 }
 
+void test('options that are not an object are refused', () => {
+  const { guard } = guardBench();
+  const configuration: JobConfiguration = dayJob({ ...{ retry: 3 as never } });
+  assert.throws(() => guard.wrap(configuration, () => {}), {
+    name: 'InvalidLockConfigurationError',
+    message: "retry of job 'close-day' needs an object with options, not 3.",
+  });
+});
+
 for (const [written, meant] of [
   ['dueEvery', 'pollInterval'],
   ['pollinterval', 'pollInterval'],
