@@ -78,9 +78,9 @@ export class Holder {
       releasedInTime: undefined,
     };
     history.attempts.push(attempt);
-    this.accessor.lastOwner = undefined;
+    this.accessor.lastOwners.delete(configuration.name);
     const answer = await storageMayFail(this.provider.lock(configuration));
-    attempt.owner = this.accessor.lastOwner;
+    attempt.owner = this.accessor.lastOwners.get(configuration.name);
     attempt.completedAtMs = scheduler.nowMs;
     attempt.result = answer === 'failed' ? 'error' : answer === undefined ? 'held' : 'granted';
     return { attempt, lock: answer === 'failed' ? undefined : answer };

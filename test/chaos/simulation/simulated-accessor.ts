@@ -6,8 +6,8 @@ import { StatementWay, type World } from './statement-way';
 
 /** The lock table as a host reaches it. It logs all statements. */
 export class SimulatedAccessor implements StorageAccessor {
-  /** The owner in the current attempt of this host. */
-  lastOwner: string | undefined;
+  /** By lock: the owner in the current attempt of this host. A host can request several locks at once. */
+  readonly lastOwners = new Map<string, string>();
   readonly #way: StatementWay;
 
   constructor(
@@ -20,11 +20,11 @@ export class SimulatedAccessor implements StorageAccessor {
   }
 
   insertRecord: StorageAccessor['insertRecord'] = (request, options) => {
-    this.lastOwner = request.owner;
+    this.lastOwners.set(request.name, request.owner);
     return this.#send('insert', request, options, () => this.table.insertRecord(request, options));
   };
   updateRecord: StorageAccessor['updateRecord'] = (request, options) => {
-    this.lastOwner = request.owner;
+    this.lastOwners.set(request.name, request.owner);
     return this.#send('update', request, options, () => this.table.updateRecord(request, options));
   };
   extend: StorageAccessor['extend'] = (request, options) =>
@@ -32,7 +32,7 @@ export class SimulatedAccessor implements StorageAccessor {
   unlock: StorageAccessor['unlock'] = (request, options) =>
     this.#send('unlock', request, options, () => this.table.unlock(request, options));
   find: StorageAccessor['find'] = (name, options) => {
-    const request = { name, owner: this.lastOwner ?? '', lockAtMostForMs: 0, lockAtLeastForMs: 0 };
+    const request = { name, owner: this.lastOwners.get(name) ?? '', lockAtMostForMs: 0, lockAtLeastForMs: 0 };
     return this.#send('find', request, options, () => this.table.find(name, options));
   };
 
