@@ -26,6 +26,9 @@ const NEEDS: Readonly<Record<string, Needs>> = {
     // Its options may hold a DataSource; with a guard created without TypeORM it runs without TypeORM.
     typePeers: ['typeorm'],
   },
+  './zookeeper': { typePeers: ['@types/node'] },
+  './etcd': { typePeers: ['@types/node'] },
+  './dashboard': { typePeers: ['@types/node'] },
 };
 
 interface Manifest {

@@ -33,7 +33,7 @@ export const TYPESCRIPT_KINDS: readonly ProjectKind[] = [
         const project = places.typed(subpath);
         const file = `${useName(subpath)}.alone.mts`;
         project.write(file, `export * from '${subpath.specifier}';\n`);
-        const types = subpath.peers.length === 0 ? [] : ['node'];
+        const types = [...subpath.peers, ...subpath.typePeers].length === 0 ? [] : ['node'];
         const output = await compile(tool, project, { module: 'nodenext', types }, [file]);
         if (output !== '') failures.set(subpath, output);
       }
