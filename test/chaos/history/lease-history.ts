@@ -121,14 +121,16 @@ export class LeaseHistory {
   }
 
   /**
-   * Whether an unanswered extension may have changed the owner in the row, so that this statement missed it.
+   * Whether an unanswered extension may have changed the owner in the row, so that this statement missed it. A holder stops
+   * waiting for an extension when that would have ended.
    */
   mayHaveMissed({ rowOwner, order, answer }: Operation): boolean {
+    const isMissed = ({ outcome, answer: given, invokedAtMs, lockAtMostForMs }: Operation): boolean =>
+      outcome === 'unknown' ||
+      (given?.value === true &&
+        (given.received.order > order || given.received.atMs >= invokedAtMs + lockAtMostForMs));
     return this.#extends.some(
-      (extend) =>
-        extend.rowOwner === rowOwner &&
-        extend.order < (answer?.order ?? order) &&
-        (isUnknown(extend) || (extend.answer?.value === true && extend.answer.received.order > order)),
+      (extend) => extend.rowOwner === rowOwner && extend.order < (answer?.order ?? order) && isMissed(extend),
     );
   }
 
