@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Access, AccessFunction } from './options';
-import { getCookie, setCookie, type Context } from './vendor';
+import { deleteCookie, getCookie, setCookie, type Context } from './vendor';
 
 const NONE: Access = { level: 'none' };
 const LONGEST_ANSWER_MS = 5000;
@@ -53,29 +53,48 @@ function isActor(actor: unknown): actor is string {
 }
 
 const COOKIE = 'cronlatch_form';
+const OWN = { httpOnly: true, sameSite: 'Strict' } as const;
 
 /** A form sends it back, so that no other site can send the form. */
 export function tokenOf(context: Context): string {
   const known = getCookie(context, COOKIE);
   if (known !== undefined && /^[\w-]{22}$/.test(known)) return known;
   const token = randomBytes(16).toString('base64url');
-  setCookie(context, COOKIE, token, { httpOnly: true, sameSite: 'Strict' });
+  setCookie(context, COOKIE, token, OWN);
   return token;
 }
 
+export function isTokenOf(context: Context, token: string | undefined): boolean {
+  const known = getCookie(context, COOKIE);
+  return known !== undefined && known === token;
+}
+
 /**
- * Why a form may not act: it does not come from a page of this dashboard.
+ * Why a form may not act: it does not come from a page of this dashboard. Looks only at the headers.
  *
- * @param origins from which forms are accepted besides the request's own origin
+ * @param origins the only ones from which forms are accepted. Default: that of the request
  * @returns a sentence; `undefined` if it may
  */
-export function refusalOf(context: Context, token: unknown, origins: readonly string[]): string | undefined {
+export function refusalOf(context: Context, origins: readonly string[] | undefined): string | undefined {
   const site = context.req.header('sec-fetch-site');
   const origin = context.req.header('origin');
   if (site !== undefined && site !== 'same-origin') return `The browser reports that the form is ${site}.`;
   if (origin === undefined) return 'The request has no Origin.';
-  if (origin !== new URL(context.req.url).origin && !origins.includes(origin))
-    return `The form comes from ${origin}. If this is the address of the dashboard behind a proxy, pass it in origins.`;
-  const known = getCookie(context, COOKIE);
-  return known !== undefined && known === token ? undefined : 'The page is too old. Load it again.';
+  if ((origins ?? [new URL(context.req.url).origin]).includes(origin)) return undefined;
+  return `The form comes from ${origin}. If this is the address of the dashboard behind a proxy, pass it in origins.`;
+}
+
+const DONE = 'cronlatch_done';
+
+/** The page that the browser loads next reports this act as done. A link could claim what nobody did. */
+export function willReport(context: Context, act: string): void {
+  setCookie(context, DONE, act, { ...OWN, maxAge: 60 });
+}
+
+/** Only for a page that the browser opens, not for one that its script loads. */
+export function takeDone(context: Context): string | undefined {
+  const done = getCookie(context, DONE);
+  if (done === undefined || context.req.header('sec-fetch-dest') === 'empty') return undefined;
+  deleteCookie(context, DONE);
+  return done;
 }

@@ -4,19 +4,20 @@ import {
   LockStorageError,
   SchemaMismatchError,
 } from '../core';
-import { describeValue } from '../core/options';
+import { checkOptionNames, describeValue, refuseOption } from '../core/options';
 import type { JobGuard } from '../guard';
 import { integrationOf, isJobGuard } from '../guard/integration';
-import { accessAsker, refusalOf, tokenOf } from './access';
+import { escapeUnsafe } from '../guard/log/logger';
+import { accessAsker, isTokenOf, refusalOf, takeDone, tokenOf, willReport } from './access';
 import { perform } from './acts';
 import { CachedReads } from './cached-reads';
 import { jobPage } from './job-page';
-import { documentOf, linkTo, mainOf, NotFoundError, type Page, type SentForm, type View } from './layout';
+import { documentOf, linkTo, mainOf, NotFoundError, type Page, type View } from './layout';
 import { lockPage, locksPage } from './locks-page';
 import type { Access, Dashboard, DashboardOptions } from './options';
 import { overviewPage } from './overview-page';
 import { runPage } from './run-page';
-import { compress, Hono, html, SCRIPT, secureHeaders, streamSSE, STYLE, type Context } from './vendor';
+import { compress, etag, Hono, html, SCRIPT, secureHeaders, STYLE, type Context } from './vendor';
 
 const HEADERS = {
   contentSecurityPolicy: {
@@ -43,11 +44,8 @@ const ASSETS: ReadonlyMap<string, readonly [type: string, text: string]> = new M
   ['icon', ['image/svg+xml', ICON]],
 ]);
 
-/** How often an open page is read again, and its access asked for again. */
-const REFRESH_MS = 5000;
-const ASK_AGAIN_MS = 30_000;
-/** Pages beyond this poll. */
-const MOST_STREAMS = 100;
+/** In bytes. A form has a few fields, and one text for people. */
+const LONGEST_FORM = 65_536;
 
 /**
  * A dashboard of the jobs of all instances, for any server: it takes a `Request` and returns a `Response`.
@@ -56,13 +54,13 @@ const MOST_STREAMS = 100;
  */
 export function createDashboard(options: DashboardOptions): Dashboard {
   checkOptions(options);
-  const { guard, origins = [], hideResults: hidesResults = false } = options;
+  const { guard, origins, hideResults: hidesResults = false } = options;
+  const hosts = origins?.map((origin) => new URL(origin).host);
   const accessOf = accessAsker(options.access, (...of) => integrationOf(guard).warn(...of));
   const reads = new CachedReads();
-  let streams = 0;
-  const viewOf = (context: Context, allowed: Access, sent?: SentForm): View => {
+  const viewOf = (context: Context, allowed: Access, more: Pick<View, 'sent' | 'done'>): View => {
     const query = new URL(context.req.url).searchParams;
-    return { guard, reads, query, access: allowed, token: tokenOf(context), hidesResults, sent };
+    return { guard, reads, query, access: allowed, token: tokenOf(context), hidesResults, ...more };
   };
   const app = new Hono();
   app.use(secureHeaders(HEADERS), compress());
@@ -71,44 +69,47 @@ export function createDashboard(options: DashboardOptions): Dashboard {
     await next();
   });
   app.onError((error, context) => failed(error, context, guard));
-  app.get('*', async (context) => {
+  app.use(async (context, next) => {
+    const { host } = new URL(context.req.url);
+    if (hosts === undefined || hosts.includes(host)) return await next();
+    const text = `This dashboard does not answer to ${host}. If this is its address, add it to origins.`;
+    return await problem(context, 403, 'Not allowed', text);
+  });
+  app.get('*', etag(), async (context) => {
     const asset = ASSETS.get(context.req.query('asset') ?? '');
     if (asset) return context.body(asset[1], 200, { 'Content-Type': asset[0] });
     const allowed = await accessOf(context.req.raw);
     if (allowed.level === 'none') return refused(context);
-    const view = viewOf(context, allowed);
-    if (context.req.query('events') === undefined) return await shown(context, view);
-    if (streams >= MOST_STREAMS) return context.text('Too many open pages.', 503);
-    streams += 1;
-    return streamSSE(context, async (stream) => {
-      try {
-        await follow(view, () => accessOf(context.req.raw), stream);
-      } finally {
-        streams -= 1;
-      }
-    });
+    return await shown(context, viewOf(context, allowed, { done: takeDone(context) }));
   });
   app.post('*', async (context) => {
     const allowed = await accessOf(context.req.raw);
     if (allowed.level === 'none') return refused(context);
-    const values = textsOf(await context.req.parseBody());
     const refusal =
-      allowed.level === 'operate'
-        ? refusalOf(context, values['token'], origins)
-        : 'You may read, but not operate.';
+      allowed.level === 'operate' ? refusalOf(context, origins) : 'You may read, but not operate.';
     if (refusal !== undefined) return problem(context, 403, 'Not allowed', refusal);
+    const values = await formOf(context);
+    if (values === undefined)
+      return problem(context, 413, 'Too long', 'The form is longer than 64 kB. Shorten its texts.');
+    if (!isTokenOf(context, values['token']))
+      return problem(context, 403, 'Not allowed', 'The page is too old. Load it again.');
     const sent = await perform(guard, allowed.actor ?? '', values);
     reads.clear();
     if (sent !== undefined)
-      return await shown(context, viewOf(context, allowed, sent), sent.error ? 422 : 200);
-    const { job, scope, period, lock, act } = values;
+      return await shown(context, viewOf(context, allowed, { sent }), sent.error ? 422 : 200);
+    const { job, scope, period, lock, act = '' } = values;
+    willReport(context, act);
     const place = act === 'forget' ? {} : { job, scope, period: act === 'run' ? undefined : period, lock };
-    return context.redirect(`${linkTo({ ...place, done: act })}#main`, 303);
+    return context.redirect(`${linkTo(place)}#main`, 303);
   });
   return async (request) => await app.fetch(request);
 }
 
-function checkOptions({ guard, access }: DashboardOptions): void {
+const OPTIONS = ['guard', 'access', 'origins', 'hideResults'];
+
+function checkOptions(options: DashboardOptions): void {
+  checkOptionNames(options, OPTIONS, 'createDashboard');
+  const { guard, access, origins, hideResults }: { [K in keyof DashboardOptions]: unknown } = options;
   if (!isJobGuard(guard))
     throw new InvalidLockConfigurationError(
       `guard of createDashboard is ${describeValue(guard)}: pass a job guard.`,
@@ -117,14 +118,31 @@ function checkOptions({ guard, access }: DashboardOptions): void {
     throw new InvalidLockConfigurationError(
       `access of createDashboard is ${describeValue(access)}: pass a function that returns { level: 'none' | 'read' | 'operate', actor }.`,
     );
+  if (hideResults !== undefined && typeof hideResults !== 'boolean')
+    refuseOption('hideResults of createDashboard', hideResults, 'it must be true or false');
+  if (origins !== undefined && !Array.isArray(origins))
+    refuseOption('origins of createDashboard', origins, 'it must be a list');
+  for (const origin of (origins as readonly unknown[] | undefined) ?? [])
+    if (typeof origin !== 'string' || !URL.canParse(origin) || new URL(origin).origin !== origin)
+      refuseOption(
+        'origins of createDashboard',
+        origin,
+        "it must be a scheme and a host, as in 'https://ops.example.com'",
+      );
 }
 
-/** Files of a form are left out. */
-function textsOf(form: Readonly<Record<string, unknown>>): Record<string, string> {
-  const texts = Object.entries(form).filter(
-    (entry): entry is [string, string] => typeof entry[1] === 'string',
-  );
-  return Object.fromEntries(texts.map(([name, text]) => [name, text.trim()]));
+/** @returns `undefined` for a form that is too long, of which no more is read */
+async function formOf({ req }: Context): Promise<Record<string, string> | undefined> {
+  if (Number(req.header('content-length')) > LONGEST_FORM) return undefined;
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of req.raw.body ?? []) {
+    size += part.length;
+    if (size > LONGEST_FORM) return undefined;
+    parts.push(part);
+  }
+  const fields = new URLSearchParams(Buffer.concat(parts).toString());
+  return Object.fromEntries([...fields].map(([name, text]) => [name, text.trim()]));
 }
 
 async function pageOf(view: View): Promise<Page> {
@@ -140,36 +158,13 @@ async function pageOf(view: View): Promise<Page> {
 
 async function shown(context: Context, view: View, status: 200 | 422 = 200): Promise<Response> {
   const page = await pageOf(view);
-  return context.html(documentOf(view, page.title, await mainOf(view, page)), status);
+  const text = await documentOf(view, page.title, await mainOf(view, page));
+  return context.html(withoutHidden(text.toString()), status);
 }
 
-interface EventStream {
-  readonly aborted: boolean;
-  readonly closed: boolean;
-  writeSSE(event: { readonly event: string; readonly data: string }): Promise<void>;
-  sleep(ms: number): Promise<unknown>;
-}
-
-/** Sends the page whenever it has changed, until the browser closes it or access ends. */
-async function follow(view: View, ask: () => Promise<Access>, stream: EventStream): Promise<void> {
-  let last: string | undefined;
-  let askAt = performance.now() + ASK_AGAIN_MS;
-  while (!stream.aborted && !stream.closed) {
-    if (performance.now() >= askAt) {
-      const { level, actor } = await ask();
-      if (level !== view.access.level || actor !== view.access.actor) return;
-      askAt = performance.now() + ASK_AGAIN_MS;
-    }
-    const text = await pageOf(view).then(
-      (page) => mainOf(view, page),
-      (error: unknown) => (error instanceof NotFoundError ? undefined : ''),
-    );
-    if (text === undefined) return;
-    if (text === '') await stream.writeSSE({ event: 'trouble', data: '' });
-    else await stream.writeSSE(text === last ? { event: 'same', data: '' } : { event: 'page', data: text });
-    last = text;
-    await stream.sleep(REFRESH_MS);
-  }
+/** In texts, characters that hide or turn others become codes. Attributes stay, because a form sends them back. */
+function withoutHidden(page: string): string {
+  return page.replaceAll(/>[^<]+/g, (text) => text.split('\n').map(escapeUnsafe).join('\n'));
 }
 
 function refused(context: Context): Promise<Response> {
@@ -207,7 +202,7 @@ function failed(error: Error, context: Context, guard: JobGuard): Promise<Respon
   return problem(context, 500, 'Failed', 'The page could not be made. A warning of the guard has the error.');
 }
 
-type Status = 401 | 403 | 404 | 500 | 503;
+type Status = 401 | 403 | 404 | 413 | 500 | 503;
 
 async function problem(context: Context, status: Status, title: string, text: string): Promise<Response> {
   const main = await html`<main id="main">

@@ -7,6 +7,7 @@
  * @packageDocumentation
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { warnInProcess } from '../core/warning';
 import type { Dashboard } from './options';
 import { getRequestListener } from './vendor';
 
@@ -21,13 +22,18 @@ export type { Access, AccessFunction, AccessLevel, Dashboard, DashboardOptions }
 export function toNodeHandler(
   dashboard: Dashboard,
 ): (request: IncomingMessage & { readonly body?: unknown }, response: ServerResponse) => void {
-  const listener = getRequestListener(dashboard);
+  const listener = getRequestListener(dashboard, { overrideGlobalObjects: false });
   return (request, response) => {
     const { body } = request;
-    if (request.readableEnded && typeof body === 'object' && body !== null)
-      Object.assign(request, {
-        rawBody: Buffer.from(new URLSearchParams(body as Record<string, string>).toString()),
-      });
-    void listener(request, response);
+    if (request.readableEnded && typeof body === 'object' && body !== null) {
+      let rawBody: Buffer | undefined;
+      const get = (): Buffer =>
+        (rawBody ??= Buffer.from(new URLSearchParams(body as Record<string, string>).toString()));
+      Object.defineProperty(request, 'rawBody', { get });
+    }
+    Promise.resolve(listener(request, response)).catch((error: unknown) => {
+      warnInProcess(`An answer of the dashboard could not be written: ${String(error)}`);
+      response.destroy();
+    });
   };
 }

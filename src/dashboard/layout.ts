@@ -35,6 +35,8 @@ export interface View {
   readonly token: string;
   readonly hidesResults: boolean;
   readonly sent?: SentForm | undefined;
+  /** The act that this browser has just done. */
+  readonly done?: string | undefined;
 }
 
 export interface Page {
@@ -191,9 +193,9 @@ const DONE: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** The body of a page: what an event replaces when it has changed. */
+/** The body of a page: what the script replaces when it has changed. */
 export async function mainOf(view: View, { title, body }: Page): Promise<string> {
-  const done = DONE.get(view.query.get('done') ?? '');
+  const done = DONE.get(view.done ?? '');
   const { values, error } = view.sent ?? {};
   // A form that the page no longer has cannot show it.
   const isInForm = (await body).includes(`id="${values?.['act'] ?? ''}" class="act sent"`);

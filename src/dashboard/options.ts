@@ -16,11 +16,14 @@ export interface DashboardOptions {
   /** Reads and changes jobs by it. The dashboard starts no job. */
   readonly guard: JobGuard;
   /**
-   * Decides what a request may do. Called for each request, and every 30 s for a page that is open. If it fails, takes longer
+   * Decides what a request may do. Called for each request: an open page sends one every 5 s. If it fails, takes longer
    * than 5 s or returns anything else, the level is `'none'`.
    */
   readonly access: AccessFunction;
-  /** Origins from which forms are accepted, such as `https://ops.example.com`, if a proxy hides the address of the page. */
+  /**
+   * The addresses of the dashboard, such as `https://ops.example.com`. Requests to other hosts and forms from other origins
+   * are refused. Default: requests to each host are answered, and forms are accepted from the address of their request.
+   */
   readonly origins?: readonly string[] | undefined;
   /** Hides the results and logs of runs from everyone. Default `false` */
   readonly hideResults?: boolean | undefined;

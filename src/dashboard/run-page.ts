@@ -139,10 +139,13 @@ const LONGEST_LOG = 200_000;
 /** Logs can have what no one foresaw, so only operators see them. */
 async function logOf(view: View, { ledger }: KnownJobs, key: RunKey): Promise<Html | string> {
   if (view.access.level !== 'operate' || view.hidesResults) return '';
-  const entries = await ledger.log(key).catch((error: unknown) => {
-    if (error instanceof InvalidLockUseError || error instanceof SchemaMismatchError) return [];
-    throw error;
-  });
+  const { job, scope, periodKey } = key;
+  const entries = await view.reads.read(JSON.stringify(['log', job, scope, periodKey]), () =>
+    ledger.log(key).catch((error: unknown) => {
+      if (error instanceof InvalidLockUseError || error instanceof SchemaMismatchError) return [];
+      throw error;
+    }),
+  );
   if (entries.length === 0) return '';
   const text = entries.map(({ lines }) => lines).join('');
   return html`<h2>Log</h2>

@@ -9,10 +9,10 @@ export { getRequestListener } from '@hono/node-server';
 export { toString as inWords } from 'cronstrue';
 export { Hono, type Context } from 'hono';
 export { compress } from 'hono/compress';
-export { getCookie, setCookie } from 'hono/cookie';
+export { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+export { etag } from 'hono/etag';
 export { html, raw } from 'hono/html';
 export { secureHeaders } from 'hono/secure-headers';
-export { streamSSE } from 'hono/streaming';
 
 export const SCRIPT = SCRIPT_TEXT;
 export const STYLE = STYLE_TEXT;

@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { createTables } from 'cronlatch/better-sqlite3';
 import { closing } from '../support/benches/closing';
 import { testWithFakedClock } from '../support/clocks/faked';
 import { sqliteDatabase } from '../support/databases/fresh';
@@ -28,19 +29,24 @@ testOperated('cronlatch dashboard lets one browser in, and ends with Ctrl-C', as
   assert.equal((await get(address, { Host: `ops.example.com:${port}` })).status, 403);
 
   const entered = await get(address);
-  assert.deepEqual([entered.status, entered.headers.location], [303, '/']);
-  const [cookie = ''] = entered.headers['set-cookie'] ?? [];
+  const { status, headers } = entered;
+  const place = headers.location ?? '';
+  assert.deepEqual([status, /^\/[\w-]{32}\/$/.test(place)], [303, true]);
+  const [cookie = ''] = headers['set-cookie'] ?? [];
   assert.match(
     cookie,
-    new RegExp(`^cronlatch_session_${port}=[\\w-]{32}; Path=/; HttpOnly; SameSite=Strict$`),
+    new RegExp(`^cronlatch_session=[\\w-]{32}; Path=${place}; HttpOnly; SameSite=Strict$`),
   );
   const session = { Cookie: `other=1; ${cookie.split(';')[0]}` };
-  const page = await get(origin, session);
+  const page = await get(`${origin}${place}`, session);
   assert.equal(page.status, 200);
   assert.match(page.text, /anne may operate/);
-  assert.equal((await get(origin, { ...session, Host: 'localhost' })).status, 403);
-  assert.equal((await get(origin, { ...session, Host: `localhost:${port}` })).status, 200);
-  assert.equal((await get(`${origin}/?events=`)).status, 401);
+  // Another server of this host can get the cookie of the path /, but does not know this path.
+  for (const elsewhere of ['/', `${place}other`, '/jobs'])
+    assert.equal((await get(`${origin}${elsewhere}`, session)).status, 401, elsewhere);
+  assert.equal((await get(`${origin}${place}`)).status, 401);
+  assert.equal((await get(`${origin}${place}`, { ...session, Host: 'localhost' })).status, 403);
+  assert.equal((await get(`${origin}${place}`, { ...session, Host: `localhost:${port}` })).status, 200);
 
   const again = await get(address);
   assert.equal(again.status, 401);
@@ -51,6 +57,19 @@ testOperated('cronlatch dashboard lets one browser in, and ends with Ctrl-C', as
   assert.deepEqual((await call.ended).status, 0);
 });
 
+testOperated(
+  'cronlatch dashboard reports a database that it cannot use before it prints an address',
+  async ({ url }) => {
+    const wrong = new URL(url);
+    wrong.password = 'wrong';
+    const call = started(['dashboard'], { DATABASE_URL: wrong.href });
+    const { status } = await call.ended;
+    assert.equal(status, 1);
+    assert.doesNotMatch(call.output(), /http:/);
+  },
+  ['mysql'],
+);
+
 for (const { after, status } of [
   { after: '290s', status: 303 },
   { after: '300s', status: 401 },
@@ -60,6 +79,7 @@ for (const { after, status } of [
     async (clock) => {
       await using database = closing(sqliteDatabase());
       const url = `sqlite:${database.environment['DATABASE_FILE']}`;
+      await createTables(url);
       const call = started(['dashboard'], { DATABASE_URL: url, ...clock.environmentOfAll });
       const address = await addressOf(call);
 

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { testDashboard } from '../support/benches/dashboard';
 
 testDashboard(
@@ -14,3 +15,46 @@ testDashboard(
     await page.locator('#connection:empty').waitFor({ state: 'attached' });
   },
 );
+
+testDashboard(
+  'ten open pages of one browser show each change, and take forms',
+  async ({ browser, guard, address, runDaysAgo }) => {
+    const context = await browser.newContext();
+    const pages = await Promise.all(
+      Array.from({ length: 10 }, async (_, index) => {
+        await runDaysAgo(`job-${index}`, 1);
+        const page = await context.newPage();
+        await page.goto(`${address}?lock=job-${index}`);
+        return page;
+      }),
+    );
+    const until = new Date(Date.now() + 600_000);
+    for (let index = 0; index < pages.length; index += 1)
+      await guard.locks.hold(`job-${index}`, { actor: 'bob', reason: 'audit', until });
+    await Promise.all(pages.map((page) => page.locator('#unhold').waitFor()));
+    for (const page of pages) {
+      await page.locator('#unhold').getByLabel('Reason').fill('ticket 7');
+      await page.locator('#unhold').getByRole('button').click();
+      await page.locator('.done').waitFor();
+    }
+    for (let index = 0; index < pages.length; index += 1)
+      assert.equal((await guard.locks.inspect(`job-${index}`))?.isHeld, false);
+  },
+);
+
+testDashboard('a hidden page loads nothing, and is loaded when it is shown', async ({ browser, address }) => {
+  const page = await browser.newPage();
+  await page.clock.install();
+  const setHidden = (isHidden: boolean): Promise<unknown> =>
+    page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));`);
+  await page.goto(address);
+  let loads = 0;
+  page.on('request', () => (loads += 1));
+  await setHidden(true);
+  await page.clock.runFor(60_000);
+  assert.equal(loads, 0);
+  const loaded = page.waitForRequest(address);
+  await setHidden(false);
+  await loaded;
+});

@@ -12,7 +12,7 @@ export interface Answer {
 
 type Fields = Readonly<Record<string, string>>;
 
-/** A dashboard, and a browser that keeps its cookie. */
+/** A dashboard, and a browser that keeps its cookies. */
 export interface Site {
   readonly dashboard: Dashboard;
   readonly get: (query?: string) => Promise<Answer>;
@@ -24,11 +24,16 @@ export interface Site {
 
 export function siteOf(guard: JobGuard, options: Partial<DashboardOptions> = {}): Site {
   const dashboard = createDashboard({ guard, access: () => ANNE, ...options });
-  let cookie = '';
+  const cookies = new Map<string, string>();
   const call = async (query: string, init: RequestInit = {}): Promise<Answer> => {
-    const headers = { Cookie: cookie, ...(init.headers as Fields | undefined) };
+    const kept = [...cookies].map(([name, value]) => `${name}=${value}`);
+    const headers = { Cookie: kept.join('; '), ...(init.headers as Fields | undefined) };
     const response = await dashboard(new Request(`${ORIGIN}/jobs${query}`, { ...init, headers }));
-    cookie = response.headers.get('set-cookie')?.split(';')[0] ?? cookie;
+    for (const text of response.headers.getSetCookie()) {
+      const [, name = '', value = '', rest = ''] = /^([^=]+)=([^;]*)(.*)$/.exec(text) ?? [];
+      if (rest.includes('Max-Age=0')) cookies.delete(name);
+      else cookies.set(name, value);
+    }
     return { status: response.status, headers: response.headers, text: await response.text() };
   };
   const post: Site['post'] = (query, fields, headers = {}) =>

@@ -4,7 +4,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Access, Dashboard } from '../../dashboard';
+import { InvalidLockConfigurationError, SchemaMismatchError } from '../../core';
 import type { JobGuard } from '../../guard';
+import { KnownJobs } from '../../guard/operations/known-jobs';
 import { addGuardSource, type Options } from '../options';
 import { defaultActor, withGuard } from '../guard-command';
 import { print, printNote } from '../terminal';
@@ -35,12 +37,10 @@ async function serve(guard: JobGuard, options: DashboardCommandOptions): Promise
   const access: Access = { level: readOnly ? 'read' : 'operate', actor };
   // Other commands do not need its packages.
   const { createDashboard, toNodeHandler } = await import('../../dashboard/index.js');
+  guard.on('guard:warning', ({ message }) => void printNote(message));
+  await askDatabase(guard);
   const entrance = new Entrance();
-  const dashboard = createDashboard({
-    guard,
-    hideResults,
-    access: (request) => (entrance.admits(request) ? access : { level: 'none' }),
-  });
+  const dashboard = createDashboard({ guard, hideResults, access: () => access });
   const server = createServer(toNodeHandler((request) => entrance.pass(request, dashboard)));
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
@@ -52,6 +52,16 @@ async function serve(guard: JobGuard, options: DashboardCommandOptions): Promise
   server.closeAllConnections();
 }
 
+/** So that a wrong password ends the command, and not the first page. The pages of locks need no runs. */
+async function askDatabase(guard: JobGuard): Promise<void> {
+  try {
+    await KnownJobs.of(guard);
+  } catch (error) {
+    if (error instanceof SchemaMismatchError) printNote(error.message);
+    else if (!(error instanceof InvalidLockConfigurationError)) throw error;
+  }
+}
+
 const TOKEN_WORKS_MS = 300_000;
 const COOKIE = 'cronlatch_session';
 
@@ -60,28 +70,35 @@ class Entrance {
   readonly token = randomBytes(24).toString('base64url');
   port = 0;
   readonly #session = randomBytes(24).toString('base64url');
+  /** Browsers send a cookie to every port of a host. So that of the session is only for this path, which no other server knows. */
+  readonly #path = `/${randomBytes(24).toString('base64url')}/`;
   readonly #endsAt = performance.now() + TOKEN_WORKS_MS;
   #isOpen = true;
-
-  admits(request: Request): boolean {
-    const cookies = (request.headers.get('cookie') ?? '').split(/;\s*/);
-    return cookies.includes(`${COOKIE}_${this.port}=${this.#session}`);
-  }
 
   async pass(request: Request, dashboard: Dashboard): Promise<Response> {
     const host = request.headers.get('host');
     if (host !== `127.0.0.1:${this.port}` && host !== `localhost:${this.port}`)
       return new Response('This dashboard only answers to 127.0.0.1 and localhost.', { status: 403 });
-    const given = new URL(request.url).searchParams.get('token');
-    if (given === null) return await dashboard(request);
-    const isRight = this.#isOpen && given === this.token && performance.now() < this.#endsAt;
+    const { pathname, searchParams } = new URL(request.url);
+    const given = searchParams.get('token');
+    if (given !== null) return this.#enter(given);
+    const cookies = (request.headers.get('cookie') ?? '').split(/;\s*/);
+    if (pathname === this.#path && cookies.includes(`${COOKIE}=${this.#session}`))
+      return await dashboard(request);
+    return new Response('Only the browser that has opened the address of the command sees the dashboard.', {
+      status: 401,
+    });
+  }
+
+  #enter(token: string): Response {
+    const isRight = this.#isOpen && token === this.token && performance.now() < this.#endsAt;
     if (!isRight)
       return new Response('This address has been used, or is too old. Start the command again.', {
         status: 401,
       });
     this.#isOpen = false;
-    const cookie = `${COOKIE}_${this.port}=${this.#session}; Path=/; HttpOnly; SameSite=Strict`;
-    return new Response(null, { status: 303, headers: { Location: '/', 'Set-Cookie': cookie } });
+    const cookie = `${COOKIE}=${this.#session}; Path=${this.#path}; HttpOnly; SameSite=Strict`;
+    return new Response(null, { status: 303, headers: { Location: this.#path, 'Set-Cookie': cookie } });
   }
 }
 

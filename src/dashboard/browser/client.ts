@@ -1,8 +1,12 @@
 /** Keeps the page fresh, and moves through its grid by the arrow keys. Without it, the page works, but stays as it is. */
 const connection = document.querySelector('#connection');
-const POLL_MS = 10_000;
+const POLL_MS = 5000;
+const LONGEST_MS = 20_000;
 let heardAt = Date.now();
-let isStreaming = false;
+/** The body as the server sent it. */
+let shown = document.querySelector('main')?.outerHTML;
+/** Of the page that was loaded last. */
+let tag: string | null = null;
 /** The newest page, which waits for the end of the typing. */
 let waiting: string | undefined;
 
@@ -18,58 +22,67 @@ function isTyping(): boolean {
   return fields.some((field) => field === document.activeElement || isChanged(field));
 }
 
-/** Replaces the body of the page. The focus and the position in the grid stay. */
-function show(text: string): void {
+/** The page is as it should be. */
+function known(): void {
   heardAt = Date.now();
   report('');
-  // A form that came back stays until it is sent again.
-  if (document.querySelector('.sent')) return;
-  waiting = isTyping() ? text : undefined;
-  if (waiting !== undefined)
-    return report('The page has changed. It is updated when the form is sent or empty.');
-  const next = new DOMParser().parseFromString(text, 'text/html').querySelector('main');
-  const main = document.querySelector('main');
-  if (!next || !main) return;
-  const link = document.activeElement?.getAttribute('href');
-  const left = document.querySelector('.scroll')?.scrollLeft;
-  main.replaceWith(next);
-  prepareGrid(link);
-  document.querySelector('.scroll')?.scrollTo({ left: left ?? 0 });
 }
 
-function follow(): void {
-  const address = new URL(location.href);
-  address.hash = '';
-  address.searchParams.set('events', '');
-  const events = new EventSource(address);
-  events.addEventListener('page', ({ data }: MessageEvent<string>) => show(data));
-  events.addEventListener('same', () => {
-    heardAt = Date.now();
-    if (waiting === undefined) report('');
-    else show(waiting);
-  });
-  events.addEventListener('trouble', () => lost('The database does not answer'));
-  events.addEventListener('open', () => (isStreaming = true));
-  events.addEventListener('error', () => {
-    isStreaming = false;
-    lost('The connection is lost');
-  });
+/** Replaces the body of the page. The focus and the position in the grid stay. */
+function show(text: string): void {
+  known();
+  // A form that came back stays until it is sent again.
+  if (document.querySelector('.sent')) return;
+  const next = new DOMParser().parseFromString(text, 'text/html').querySelector('main');
+  const main = document.querySelector('main');
+  waiting = undefined;
+  if (!next || !main || next.outerHTML === shown) return;
+  if (isTyping()) {
+    waiting = text;
+    return report('The page has changed. It is updated when the form is sent or empty.');
+  }
+  shown = next.outerHTML;
+  const link = document.activeElement?.getAttribute('href');
+  const left = document.querySelector('.scroll')?.scrollLeft;
+  const done = main.querySelector('.done');
+  main.replaceWith(next);
+  if (done) next.querySelector('h1')?.after(done);
+  prepareGrid(link);
+  document.querySelector('.scroll')?.scrollTo({ left: left ?? 0 });
 }
 
 function lost(what: string): void {
   report(`${what}. This is what was known at ${new Date(heardAt).toLocaleTimeString()}.`);
 }
 
-/** If nothing streams the events, the page is loaded again now and then. */
-async function poll(): Promise<void> {
-  if (isStreaming && Date.now() - heardAt < 2 * POLL_MS) return;
+/** What to say if the page cannot be loaded. */
+const FAILURES: Readonly<Record<number, string>> = {
+  401: 'You have no access any more',
+  404: 'This page does not exist any more',
+  503: 'The database does not answer',
+};
+
+async function load(): Promise<void> {
+  if (document.hidden) return;
   try {
-    const response = await fetch(location.href);
-    if (response.ok) show(await response.text());
-    else lost(response.status === 401 ? 'You have no access any more' : 'The server reports an error');
+    const headers = tag === null ? {} : { 'If-None-Match': tag };
+    const response = await fetch(location.href, { headers, signal: AbortSignal.timeout(LONGEST_MS) });
+    if (response.ok) {
+      const text = await response.text();
+      tag = response.headers.get('etag');
+      show(text);
+    } else if (response.status !== 304) lost(FAILURES[response.status] ?? 'The server reports an error');
+    else if (waiting === undefined) known();
+    else show(waiting);
   } catch {
     lost('The connection is lost');
   }
+}
+
+/** A page that nobody sees loads nothing. It is loaded at once when it is shown again. */
+let loading: Promise<void> | undefined;
+function refresh(): void {
+  loading ??= load().finally(() => (loading = undefined));
 }
 
 /** One cell can be reached by Tab, and the others by the arrow keys. */
@@ -116,5 +129,5 @@ function move(event: KeyboardEvent): void {
 
 prepareGrid();
 document.addEventListener('keydown', move);
-follow();
-setInterval(() => void poll(), POLL_MS);
+document.addEventListener('visibilitychange', refresh);
+setInterval(refresh, POLL_MS);

@@ -1,107 +1,24 @@
 import assert from 'node:assert/strict';
-import { createServer, type RequestListener } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { serve } from '@hono/node-server';
-import { Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import type { NestExpressApplication } from '@nestjs/platform-express';
-import express, { type RequestHandler } from 'express';
-import fastify from 'fastify';
-import { Hono } from 'hono';
-import { createDashboard, toNodeHandler, type Dashboard } from 'cronlatch/dashboard';
+import { createDashboard } from 'cronlatch/dashboard';
 import { testOperated } from '../../cli/operated';
 import { dailyJob, register } from '../../cli/year-of-runs';
 import { ANNE, fieldsOf } from '../../dashboard/site';
 import { closing } from '../../support/benches/closing';
+import { DASHBOARD_SERVERS } from '../../support/benches/dashboard-servers';
 
-interface Opened {
-  readonly port: number;
-  close(): unknown;
-}
+for (const [name, open] of Object.entries(DASHBOARD_SERVERS))
+  testOperated(`${name} shows the dashboard below a path and takes a form`, async ({ guard }) => {
+    await register(guard, dailyJob('close-day'));
+    await using server = closing(await open(createDashboard({ guard, access: () => ANNE })));
+    const origin = `http://127.0.0.1:${server.port}`;
+    const overview = await fetch(`${origin}/ops`);
+    assert.match(await overview.text(), /<a href="\?job=close-day">close-day<\/a>/);
 
-async function listening(listener: RequestListener): Promise<Opened> {
-  const server = createServer(listener);
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  return { port, close: () => (server.close(), server.closeAllConnections()) };
-}
-
-async function withExpress(dashboard: Dashboard, ...parsers: readonly RequestHandler[]): Promise<Opened> {
-  const app = express();
-  for (const parser of parsers) app.use(parser);
-  app.use('/ops', toNodeHandler(dashboard));
-  return await listening(app);
-}
-
-@Module({})
-class AppModule {}
-
-async function withNest(dashboard: Dashboard): Promise<Opened> {
-  const options = { forceCloseConnections: true, logger: false } as const;
-  const app = await NestFactory.create<NestExpressApplication>(AppModule, options);
-  app.use('/ops', toNodeHandler(dashboard));
-  await app.listen(0, '127.0.0.1');
-  return { port: Number(new URL(await app.getUrl()).port), close: () => app.close() };
-}
-
-async function withFastify(dashboard: Dashboard): Promise<Opened> {
-  const app = fastify({ forceCloseConnections: true });
-  const handler = toNodeHandler(dashboard);
-  await app.register((scope, _options, done) => {
-    scope.addContentTypeParser('application/x-www-form-urlencoded', (_request, _payload, parsed) => {
-      parsed(null);
-    });
-    scope.all('/ops', (request, reply) => {
-      reply.hijack();
-      handler(request.raw, reply.raw);
-    });
-    done();
+    const page = await fetch(`${origin}/ops?job=close-day`);
+    const fields = { ...fieldsOf(await page.text(), 'run'), reason: 'ticket 7 & ünï+ more' };
+    const cookie = page.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const init = { method: 'POST', body: new URLSearchParams(fields), redirect: 'manual' } as const;
+    const done = await fetch(page.url, { ...init, headers: { Cookie: cookie, Origin: origin } });
+    assert.deepEqual([done.status, done.headers.get('location')], [303, '?job=close-day#main']);
+    assert.equal((await guard.ledger.lastRequest('close-day'))?.reason, fields.reason);
   });
-  await app.listen({ port: 0, host: '127.0.0.1' });
-  return { port: (app.server.address() as AddressInfo).port, close: () => app.close() };
-}
-
-async function withHono(dashboard: Dashboard): Promise<Opened> {
-  const app = new Hono().all('/ops', (context) => dashboard(context.req.raw));
-  const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' });
-  await once(server, 'listening');
-  return { port: (server.address() as AddressInfo).port, close: () => server.close() };
-}
-
-const SERVERS: Readonly<Record<string, (dashboard: Dashboard) => Promise<Opened>>> = {
-  'node:http': (dashboard) => listening(toNodeHandler(dashboard)),
-  Express: withExpress,
-  'Express, after it has read the form': (dashboard) =>
-    withExpress(dashboard, express.json(), express.urlencoded({ extended: true })),
-  NestJS: withNest,
-  Fastify: withFastify,
-  Hono: withHono,
-};
-
-for (const [name, open] of Object.entries(SERVERS))
-  testOperated(
-    `${name} shows the dashboard below a path, takes a form, and streams events`,
-    async ({ guard }) => {
-      await register(guard, dailyJob('close-day'));
-      await using server = closing(await open(createDashboard({ guard, access: () => ANNE })));
-      const origin = `http://127.0.0.1:${server.port}`;
-      const overview = await fetch(`${origin}/ops`);
-      assert.match(await overview.text(), /<a href="\?job=close-day">close-day<\/a>/);
-
-      const page = await fetch(`${origin}/ops?job=close-day`);
-      const fields = { ...fieldsOf(await page.text(), 'run'), reason: 'ticket 7 & ünï+ more' };
-      const cookie = page.headers.get('set-cookie')?.split(';')[0] ?? '';
-      const init = { method: 'POST', body: new URLSearchParams(fields), redirect: 'manual' } as const;
-      const done = await fetch(page.url, { ...init, headers: { Cookie: cookie, Origin: origin } });
-      assert.deepEqual([done.status, done.headers.get('location')], [303, '?job=close-day&done=run#main']);
-      assert.equal((await guard.ledger.lastRequest('close-day'))?.reason, fields.reason);
-
-      const events = await fetch(`${origin}/ops?job=close-day&events=`);
-      assert.equal(events.headers.get('content-type'), 'text/event-stream');
-      const reader = events.body?.pipeThrough(new TextDecoderStream()).getReader();
-      const first = await reader?.read();
-      assert.match(first?.value ?? '', /^event: page\ndata: <main id="main">/);
-      await reader?.cancel();
-    },
-  );
