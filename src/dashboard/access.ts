@@ -86,7 +86,7 @@ export function refusalOf(context: Context, origins: readonly string[] | undefin
 
 const DONE = 'cronlatch_done';
 
-/** The page that the browser loads next reports this act as done. A link could claim what nobody did. */
+/** The page that the browser loads next reports this act as done. A link could claim an act that was never done. */
 export function willReport(context: Context, act: string): void {
   setCookie(context, DONE, act, { ...OWN, maxAge: 60 });
 }

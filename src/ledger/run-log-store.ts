@@ -14,8 +14,8 @@ export interface RunLogEntry {
 
 /** What one attempt prints, on its way to the store. */
 export interface RunOutput {
-  /** @param text any part of the output; the next part may continue its last line */
-  write(text: string): void;
+  /** @param part any part of the output; the next one may continue its last line, or its last character */
+  write(part: string | Uint8Array): void;
   progress(progress: RunProgress): void;
   /** Call it when the handler has settled. */
   end(): void;

@@ -55,7 +55,7 @@ function lost(what: string): void {
   report(`${what}. This is what was known at ${new Date(heardAt).toLocaleTimeString()}.`);
 }
 
-/** What to say if the page cannot be loaded. */
+/** Why the page cannot be loaded. */
 const FAILURES: Readonly<Record<number, string>> = {
   401: 'You have no access any more',
   404: 'This page does not exist any more',
@@ -79,7 +79,7 @@ async function load(): Promise<void> {
   }
 }
 
-/** A page that nobody sees loads nothing. It is loaded at once when it is shown again. */
+/** A hidden page loads nothing. It is loaded at once when it is shown again. */
 let loading: Promise<void> | undefined;
 function refresh(): void {
   loading ??= load().finally(() => (loading = undefined));

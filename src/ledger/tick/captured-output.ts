@@ -12,8 +12,7 @@ export function captureOutput(): void {
 function capture(stream: NodeJS.WriteStream): typeof stream.write {
   const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
   return (stream.write = (chunk: unknown, ...rest: unknown[]) => {
-    const text = chunk instanceof Uint8Array ? Buffer.from(chunk).toString() : chunk;
-    if (typeof text === 'string') currentContext()?.output?.write(text);
+    if (typeof chunk === 'string' || chunk instanceof Uint8Array) currentContext()?.output?.write(chunk);
     return write(chunk, ...rest);
   });
 }

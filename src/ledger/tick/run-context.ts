@@ -126,7 +126,8 @@ export class RunContext implements CurrentRun {
   }
 
   log(text: string): void {
-    this.output?.write(text.endsWith('\n') ? text : `${text}\n`);
+    const line = String(text);
+    this.output?.write(line.endsWith('\n') ? line : `${line}\n`);
   }
 
   progress(done: number, total?: number): void {

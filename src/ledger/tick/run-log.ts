@@ -1,3 +1,4 @@
+import { StringDecoder } from 'node:string_decoder';
 import { stripVTControlCharacters } from 'node:util';
 import { refuseOption } from '../../core/options';
 import { describeRun, type Claim, type RunProgress } from '../run';
@@ -107,20 +108,28 @@ export class RunLogs {
 class RunLog implements RunOutput {
   /** Of a line that has no end yet. */
   #tail = '';
+  #decoder: StringDecoder | undefined;
   readonly #lines: string[] = [];
   #progress: RunProgress = {};
   #hasProgressed = false;
 
+  /** @param bytesLeft below 0: the log is full, and has its mark */
   constructor(
     private readonly logs: RunLogs,
     readonly claim: Claim,
     private bytesLeft: number,
   ) {}
 
-  write(text: string): void {
-    const lines = `${this.#tail}${text}`.split(/\r?\n|\r/);
-    this.#tail = (lines.pop() ?? '').slice(0, FULL_ENTRY);
-    for (const line of lines) if (this.bytesLeft > 0) this.#add(stripVTControlCharacters(line));
+  write(part: string | Uint8Array): void {
+    const text = typeof part === 'string' ? part : (this.#decoder ??= new StringDecoder()).write(part);
+    if (this.bytesLeft < 0) return;
+    const [first = '', ...more] = text.split(/\r?\n|\r/);
+    // Without a line break, nothing is read, so that many short parts cost little.
+    if (this.#tail.length < FULL_ENTRY) this.#tail += first.slice(0, FULL_ENTRY);
+    for (const next of more) {
+      if (this.bytesLeft >= 0) this.#add(stripVTControlCharacters(this.#tail.slice(0, FULL_ENTRY)));
+      this.#tail = next.slice(0, FULL_ENTRY);
+    }
   }
 
   progress(progress: RunProgress): void {
@@ -132,7 +141,7 @@ class RunLog implements RunOutput {
   /** The rest is written at once. */
   end(): void {
     if (this.#tail !== '') this.write('\n');
-    this.bytesLeft = 0;
+    this.bytesLeft = -1;
     void this.logs.flush([this]);
   }
 

@@ -104,6 +104,30 @@ void test('a run keeps what console, Nest and pino print in it, and nothing that
   ]);
 });
 
+void test('a log that lines have filled exactly has its mark when more follows', async () => {
+  const bench = guardWithLogs({ keepLog: 20 });
+  await bench.guard.run(DAILY, () => {
+    for (const line of ['123456789', '123456789', 'more', 'and more']) currentRun().log(line);
+  });
+  assert.deepEqual(await linesOf(bench), [
+    '123456789',
+    '123456789',
+    '… (cut: the log has reached the size of keepLog)',
+  ]);
+});
+
+void test('a log takes any value, a character in two parts, and a line in any number of parts', async () => {
+  const bench = guardWithLogs();
+  await bench.guard.run(DAILY, () => {
+    currentRun().log(5 as never);
+    const bytes = Buffer.from('für\n');
+    process.stdout.write(bytes.subarray(0, 2));
+    process.stdout.write(bytes.subarray(2));
+    for (let parts = 0; parts < 1000; parts += 1) process.stdout.write('.');
+  });
+  assert.deepEqual(await linesOf(bench), ['5', 'für', '.'.repeat(1000)]);
+});
+
 void test('parts of a line become one line, and a last line without an end is kept', async () => {
   const bench = guardWithLogs({ keepLog: 1000 });
   await bench.guard.run(DAILY, () => {
