@@ -15,6 +15,8 @@ export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 const UNITS_MS = [DAY_MS, HOUR_MS, 60_000, 1000, 1];
 const LONGEST_DAYS = 365;
+/** Node ends a longer timer at once. */
+export const LONGEST_TIMER_DAYS = 24;
 
 const FORMS = `use milliseconds as a number, '500ms', '30s', '10m', '2h', '1d', sums such as '1h30m', or ISO 8601 such as 'PT10M'`;
 

@@ -35,10 +35,11 @@ export function checkOptionNames(
   owner: string,
   renamed: Readonly<Record<string, string>> = {},
 ): void {
+  // The value is not shown, because it can be an address with a password.
   const given: unknown = options;
   if (typeof given !== 'object' || given === null)
     throw new InvalidLockConfigurationError(
-      `${owner} needs an object with options, not ${describeValue(given)}.`,
+      `${owner} needs an object with options, not ${given === null ? 'null' : `a ${typeof given}`}.`,
     );
   const unknown = Object.keys(options).find((key) => !names.includes(key));
   if (unknown === undefined) return;

@@ -10,7 +10,7 @@ import {
   type LockProvider,
   type TaskResult,
 } from '../core';
-import { parsePositiveDuration } from '../core/duration';
+import { LONGEST_TIMER_DAYS, parsePositiveDuration } from '../core/duration';
 import type { RunningLock } from '../core/execution/run-registry';
 import { RunLedger, type BackfillRange, type BackfillResult } from '../ledger';
 import { backfill } from '../ledger/operator/backfill';
@@ -61,7 +61,11 @@ export class JobGuard {
     const { instance } = executor;
     const pollIntervalMs =
       pollInterval === false ? undefined : parsePositiveDuration(pollInterval, 'pollInterval');
-    const statementTimeoutMs = parsePositiveDuration(statementTimeout, 'statementTimeout');
+    const statementTimeoutMs = parsePositiveDuration(
+      statementTimeout,
+      'statementTimeout',
+      LONGEST_TIMER_DAYS,
+    );
     const store = runStore && {
       store: runStore,
       lockProvider,
@@ -280,7 +284,7 @@ export class JobGuard {
 
   /**
    * Closes the guard on SIGTERM and SIGINT. Afterwards the signal ends the process, unless the application listens to
-   * it too. A second signal has its usual effect at once, unless it comes within 0.3 s of the first. A closed guard no
+   * it too. A second signal has its usual effect at once, unless it comes within 0.5 s of the first. A closed guard no
    * longer listens. The first process of a container, which a signal does not end, exits with status 143 or 130.
    *
    * @returns a function that stops listening

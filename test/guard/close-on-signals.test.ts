@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { SAME_SIGNAL_MS } from '#cronlatch/guard/closing/closing';
 import { startScript, type ChildScript } from '../support/processes/child-script';
 
@@ -86,4 +88,16 @@ void test('after the guard has stopped listening, a signal has its usual effect'
   script.kill('SIGTERM');
   assert.deepEqual(await script.ended, { code: null, signal: 'SIGTERM' });
   assert.deepEqual(script.lines, ['ready']);
+});
+
+void test('in a worker thread, which gets no signals, it is a warning', SOON, async () => {
+  const code = `const { JobGuard } = require('cronlatch');
+    const { InMemoryLockProvider } = require('cronlatch/memory');
+    const guard = new JobGuard({ lockProvider: new InMemoryLockProvider(), logger: false });
+    guard.on('guard:warning', ({ message }) => require('node:worker_threads').parentPort.postMessage(message));
+    guard.closeOnSignals();`;
+  const worker = new Worker(code, { eval: true });
+  const [message] = (await once(worker, 'message')) as [string];
+  assert.match(message, /^closeOnSignals\(\) has no effect in a worker thread/);
+  await worker.terminate();
 });

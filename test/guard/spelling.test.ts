@@ -46,7 +46,7 @@ void test('options that are not an object are refused', () => {
   const configuration: JobConfiguration = dayJob({ ...{ retry: 3 as never } });
   assert.throws(() => guard.wrap(configuration, () => {}), {
     name: 'InvalidLockConfigurationError',
-    message: "retry of job 'close-day' needs an object with options, not 3.",
+    message: "retry of job 'close-day' needs an object with options, not a number.",
   });
 });
 

@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { isMainThread } from 'node:worker_threads';
 import { InvalidLockConfigurationError, type Clock, type Duration } from '../../core';
 import { withinLimit } from '../../core/clock';
 import { parseDuration } from '../../core/duration';
@@ -68,6 +69,10 @@ export class Closing {
   /** @returns a function that stops listening */
   onSignals(options: CloseOptions, close: () => Promise<unknown>): () => void {
     checkCloseOptions(options);
+    if (!isMainThread)
+      this.warn(
+        'closeOnSignals() has no effect in a worker thread, because Node sends it no signals. Let the main thread ask it to call guard.close().',
+      );
     const stopListening = closeOnSignals(close, this.warn);
     this.#signalListeners.push(stopListening);
     return stopListening;
@@ -135,7 +140,7 @@ export function checkCloseOptions(options: CloseOptions) {
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 /** A signal so soon after the first counts as the same, because nodemon and npm can send theirs twice. */
-export const SAME_SIGNAL_MS = 300;
+export const SAME_SIGNAL_MS = 500;
 
 /** The listeners of all guards, and the number of guards that a signal is closing now. */
 const ours = processState('signals', () => ({ listeners: new Set<unknown>(), closing: 0 }));

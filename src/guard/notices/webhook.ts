@@ -29,13 +29,16 @@ export interface Notice {
  */
 export type Notify = (notice: Notice, signal: AbortSignal) => unknown;
 
+/** In bytes. A shorter secret can be guessed. */
+const LEAST_SECRET = 16;
+
 /**
  * Sends each notice as the JSON body of a POST request, with the headers and the signature of Standard Webhooks. Only a
  * status from 200 to 299 counts as received. Redirects are not followed.
  *
  * @param options.url with http or https. No error, event or log line shows it
- * @param options.secret signs the requests. After the prefix `whsec_`, it is read as base64
- * @throws InvalidLockConfigurationError for an invalid address or an empty secret
+ * @param options.secret signs the requests: at least 16 bytes. After the prefix `whsec_`, it is read as base64
+ * @throws InvalidLockConfigurationError for an invalid address, and for a short secret
  */
 export function webhook(options: { readonly url: string | URL; readonly secret: string }): Notify {
   checkOptionNames(options, ['url', 'secret'], 'webhook');
@@ -46,8 +49,12 @@ export function webhook(options: { readonly url: string | URL; readonly secret: 
     throw new InvalidLockConfigurationError(
       'webhook needs a url with http or https, without a user name and a password, and a secret. This message shows neither.',
     );
-  const [, encoded] = /^whsec_(.+)/.exec(secret) ?? [];
+  const [, encoded] = /^whsec_(.*)/.exec(secret) ?? [];
   const key = encoded === undefined ? Buffer.from(secret) : Buffer.from(encoded, 'base64');
+  if (key.length < LEAST_SECRET)
+    throw new InvalidLockConfigurationError(
+      `The secret of webhook has ${key.length} bytes. Use ${LEAST_SECRET} or more: after whsec_, as base64.`,
+    );
   return async (notice, signal) => {
     const body = JSON.stringify(notice);
     const timestamp = String(Math.floor(Date.now() / 1000));

@@ -9,6 +9,7 @@ import type { Connection, Pool as PromisePool, PoolConnection } from 'mysql2/pro
 import { InvalidLockConfigurationError, InvalidLockUseError } from '../../core';
 import {
   checkAddress,
+  checkTls,
   checkTransactionConnections,
   isPlainObject,
   unusableSource,
@@ -117,8 +118,10 @@ function optionsOf(source: string | PoolOptions) {
   const given = Object.fromEntries([...parameters].map(([key, value]) => [key, parsed(value)]));
   // As in mysql2, an option that is undefined does not replace a part of the address.
   const set = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  const all = { ...given, ...parts, ...set } as DriverOptions;
+  checkTls(parameters, all['ssl']);
   return {
-    options: { ...given, ...parts, ...set },
+    options: all,
     secrets: [uri, new URL(uri).password],
     label: /^mariadb/i.test(uri) ? 'MariaDB' : undefined,
   };

@@ -57,6 +57,8 @@ function limits(statementTimeoutMs: number): string {
   return (
     // In strict mode, a name is stored unchanged or not at all.
     `time_zone = '+00:00', autocommit = 1, sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES'), ` +
+    // It refuses statements that delete many rows.
+    `sql_safe_updates = 0, ` +
     `innodb_lock_wait_timeout = ${lockWaitSeconds}, lock_wait_timeout = ${lockWaitSeconds}` +
     // It limits how long a process that stops during a claim keeps the row locked. MySQL has no such limit.
     ` /*M! , idle_transaction_timeout = ${Math.ceil(statementTimeoutMs / 1000)} */`

@@ -20,7 +20,7 @@ import {
   type PostgresSettings,
 } from '../pg/postgres-server';
 import type { ConnectionPool, DriverSession } from '../sql/connections/server-driver';
-import { describeSource, isPlainObject, unreadableAddress } from '../sql/database/driver';
+import { checkTls, describeSource, isPlainObject, unreadableAddress } from '../sql/database/driver';
 import type { ParsedUrl, SqlDatabase } from '../sql/database/sql-database';
 import { mysql } from '../sql/dialects/mysql';
 import { postgres } from '../sql/dialects/postgres';
@@ -118,6 +118,7 @@ function mysqlOf(
   const { encodedPassword, ...parsed } = url ? partsOf(url) : {};
   const given = { host, port, user, password, database, ...parsed };
   const options = { ...given, socketPath, ssl, insecureAuth, charset, ...extra };
+  checkTls(new URLSearchParams(url?.split('?')[1]), options.ssl);
   return mysqlDatabase({
     mysql2,
     options,

@@ -8,7 +8,7 @@ import { eventually } from '../../support/clocks/eventually';
 import type { DatabaseName } from '../../support/databases/fresh';
 import { ANSWERS, isSigned, Receiver } from '../../support/servers/receiver';
 
-const SECRET = 'top-secret';
+const SECRET = 'top-secret-signing-key';
 
 interface Fleet extends DriverBench {
   readonly receiver: Receiver;

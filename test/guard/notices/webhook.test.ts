@@ -6,7 +6,7 @@ import { closing } from '../../support/benches/closing';
 import { DAILY, guardOfRuns, type GuardOfRuns } from '../../support/benches/guard-of-runs';
 import { ANSWERS, isSigned, Receiver } from '../../support/servers/receiver';
 
-const SECRET = 'top-secret-key';
+const SECRET = 'top-secret-signing-key';
 const LIMIT_MS = 10_000;
 const RETRIED_AFTER_MS = 30_000;
 const ONCE = { ...DAILY, oncePer: { ...DAILY.oncePer, retry: { maxAttempts: 1 } } } as const;
@@ -145,12 +145,15 @@ void test('a secret with the prefix of Standard Webhooks is read as base64', asy
 void test('an invalid address or secret is refused, and not shown', () => {
   const url = 'https://hooks.example/top-secret';
   for (const options of [
-    { url: 'top-secret', secret: 'key' },
-    { url: 'ftp://top-secret.example', secret: 'key' },
-    { url: 'https://anne:top-secret@hooks.example', secret: 'key' },
+    { url: 'top-secret', secret: 'key'.repeat(9) },
+    { url: 'ftp://top-secret.example', secret: 'key'.repeat(9) },
+    { url: 'https://anne:top-secret@hooks.example', secret: 'key'.repeat(9) },
     { url, secret: '' },
     { url, secret: ' ' },
     { url, secret: 7 },
+    { url, secret: 'top-secret' },
+    { url, secret: 'whsec_' },
+    { url, secret: `whsec_${Buffer.alloc(15).toString('base64')}` },
     { url },
     { secret: 'top-secret' },
     { url, secret: 'top-secret', method: 'PUT' },

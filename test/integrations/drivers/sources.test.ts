@@ -14,6 +14,7 @@ import {
 import * as sqliteDriver from 'cronlatch/better-sqlite3';
 import * as mysqlDriver from 'cronlatch/mysql2';
 import * as pgDriver from 'cronlatch/pg';
+import * as typeormDriver from 'cronlatch/typeorm';
 import mysql from 'mysql2';
 import pg from 'pg';
 import { testDrivers } from '../../support/benches/driver';
@@ -235,3 +236,40 @@ testDrivers(
   },
   ['mysql', 'mariadb', 'postgres'],
 );
+
+for (const [parameter, isRefused] of [
+  ['ssl-mode=REQUIRED', true],
+  ['sslmode=verify-full', true],
+  ['sslaccept=strict', true],
+  ['useSSL=true', true],
+  ['ssl-mode=DISABLED', false],
+  ['sslmode=prefer', false],
+] as const)
+  void test(`an address with ${parameter} ${isRefused ? 'is refused, unless ssl is set' : 'may connect without TLS'}`, async () => {
+    const url = `mysql://app:hunter2@127.0.0.1:1/app?${parameter}`;
+    const dataSource = { type: 'mysql', url } as const;
+    const calls = (ssl?: object): Promise<unknown>[] => [
+      mysqlDriver.createJobGuard({ uri: url, ...(ssl && { ssl }) }, { logger: false }),
+      typeormDriver.createJobGuard({ ...dataSource, ...(ssl && { ssl }) }, { logger: false }),
+    ];
+    const message = new RegExp(
+      `^The address asks for TLS by ${parameter.split('=')[0]}, which the driver ignores`,
+    );
+    for (const call of calls())
+      await (isRefused
+        ? refused(call, InvalidLockConfigurationError, message)
+        : refused(call, LockStorageError, /ECONNREFUSED/));
+    for (const call of calls({})) await refused(call, LockStorageError, /ECONNREFUSED/);
+  });
+
+for (const { createJobGuard, name, url } of [
+  { ...mysqlDriver, name: 'cronlatch/mysql2', url: 'mysql://127.0.0.1:1/app' },
+  { ...pgDriver, name: 'cronlatch/pg', url: 'postgres://127.0.0.1:1/app' },
+])
+  void test(`${name}: a statementTimeout that no timer of Node can have is refused`, async () => {
+    await refused(
+      createJobGuard(url, { statementTimeout: '30d', logger: false }),
+      InvalidLockConfigurationError,
+      /^statementTimeout is "30d": it must lie between 0 and 24 days\.$/,
+    );
+  });

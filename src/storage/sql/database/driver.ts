@@ -103,6 +103,24 @@ export function checkAddress(
   readAddress(address, form, () => decodeURIComponent(new URL(address) && address));
 }
 
+const ASKS_FOR_TLS = /^(ssl-?mode|ssl-?accept|(use|require)-?ssl|tls)$/i;
+const WITHOUT_TLS = /^(disabled?|prefer(red)?|false|0)$/i;
+
+/**
+ * Other clients of MySQL take TLS from these parameters. Its drivers for Node ignore them, and would connect without TLS.
+ *
+ * @param ssl the option of the driver, which is used instead
+ * @throws InvalidLockConfigurationError naming the parameter
+ */
+export function checkTls(parameters: URLSearchParams, ssl: unknown): void {
+  if (ssl !== undefined && ssl !== false) return;
+  for (const [name, value] of parameters)
+    if (ASKS_FOR_TLS.test(name) && !WITHOUT_TLS.test(value))
+      throw new InvalidLockConfigurationError(
+        `The address asks for TLS by ${name}, which the driver ignores: it would connect without TLS. Pass options with ssl, such as { ssl: { rejectUnauthorized: true } }.`,
+      );
+}
+
 /** Its password contains a special character, so that the beginning would be read as a host and a port. */
 const CUT_PASSWORD = /^[^/]*\/\/[^@/?#]*(?:\/[^?]*|[/?][^=]*|.*#.*)@/;
 
