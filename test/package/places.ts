@@ -3,6 +3,7 @@ import { ALL_PACKAGES, overrides, SUBPATHS, versioned, type Subpath } from './su
 
 const RUNNERS = ['jest', 'vitest'];
 const NODE_TYPES = '@types/node';
+const WHOLE = [...new Set([...ALL_PACKAGES, NODE_TYPES, ...RUNNERS])];
 
 /** Projects in which the tarball is installed. */
 export class Places implements Disposable {
@@ -32,13 +33,13 @@ export class Places implements Disposable {
       await project.install(tarball, ...names.map(versioned));
     }
     tell(`installing the tarball with all of these, ${RUNNERS.join(' and ')}`);
-    await this.whole.install(tarball, ...[...ALL_PACKAGES, NODE_TYPES, ...RUNNERS].map(versioned));
+    await this.whole.install(tarball, ...WHOLE.map(versioned));
   }
 
   /** Faster, and without a registry: packages other than the tarball are those of the repository. */
   async link(tarball: string): Promise<void> {
     await this.bare.install(tarball);
-    const lists = new Map([...this.#makeSmall(), [this.whole, [...ALL_PACKAGES, NODE_TYPES, ...RUNNERS]]]);
+    const lists = new Map([...this.#makeSmall(), [this.whole, WHOLE]]);
     for (const [project, names] of lists) {
       project.copyLibrary(this.bare);
       for (const name of names) project.link(name);
@@ -51,7 +52,7 @@ export class Places implements Disposable {
     const make = (projects: Map<Subpath, Project>, subpath: Subpath, names: readonly string[]): void => {
       const project = new Project({ overrides });
       projects.set(subpath, project);
-      lists.set(project, [...names, NODE_TYPES]);
+      lists.set(project, [...new Set([...names, NODE_TYPES])]);
     };
     for (const subpath of SUBPATHS) {
       const { peers, typePeers } = subpath;
