@@ -16,7 +16,7 @@ export const DAY_MS = 24 * HOUR_MS;
 const UNITS_MS = [DAY_MS, HOUR_MS, 60_000, 1000, 1];
 const LONGEST_DAYS = 365;
 /** Node ends a longer timer at once. */
-export const LONGEST_TIMER_DAYS = 24;
+const LONGEST_TIMER_DAYS = 24;
 
 const FORMS = `use milliseconds as a number, '500ms', '30s', '10m', '2h', '1d', sums such as '1h30m', or ISO 8601 such as 'PT10M'`;
 
@@ -43,6 +43,11 @@ export function parsePositiveDuration(value: Duration, what: string, longestDays
   const milliseconds = parseDuration(value, what, longestDays);
   if (milliseconds === 0) refuseOption(what, value, 'it must be longer than zero');
   return milliseconds;
+}
+
+/** @throws InvalidLockConfigurationError above 24 days, too */
+export function parseStatementTimeout(value: Duration): number {
+  return parsePositiveDuration(value, 'statementTimeout', LONGEST_TIMER_DAYS);
 }
 
 function parseText(text: string): number {

@@ -136,7 +136,7 @@ async function formOf({ req }: Context): Promise<Record<string, string> | undefi
   if (Number(req.header('content-length')) > LONGEST_FORM) return undefined;
   const parts: Uint8Array[] = [];
   let size = 0;
-  const body: AsyncIterable<Uint8Array> | undefined = req.raw.body ?? undefined;
+  const body: AsyncIterable<Uint8Array> | null = req.raw.body;
   for await (const part of body ?? []) {
     size += part.length;
     if (size > LONGEST_FORM) return undefined;

@@ -10,7 +10,7 @@ import {
   type LockProvider,
   type TaskResult,
 } from '../core';
-import { LONGEST_TIMER_DAYS, parsePositiveDuration } from '../core/duration';
+import { parsePositiveDuration, parseStatementTimeout } from '../core/duration';
 import type { RunningLock } from '../core/execution/run-registry';
 import { RunLedger, type BackfillRange, type BackfillResult } from '../ledger';
 import { backfill } from '../ledger/operator/backfill';
@@ -61,11 +61,7 @@ export class JobGuard {
     const { instance } = executor;
     const pollIntervalMs =
       pollInterval === false ? undefined : parsePositiveDuration(pollInterval, 'pollInterval');
-    const statementTimeoutMs = parsePositiveDuration(
-      statementTimeout,
-      'statementTimeout',
-      LONGEST_TIMER_DAYS,
-    );
+    const statementTimeoutMs = parseStatementTimeout(statementTimeout);
     const store = runStore && {
       store: runStore,
       lockProvider,

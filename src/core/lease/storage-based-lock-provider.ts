@@ -1,7 +1,7 @@
 import { Acquisition, type AcquisitionOptions } from './acquisition';
 import { Deadline, systemClock, type Clock } from '../clock';
 import { refuseOption } from '../options';
-import { LONGEST_TIMER_DAYS, parsePositiveDuration, type Duration } from '../duration';
+import { parseStatementTimeout, type Duration } from '../duration';
 import { InvalidLockConfigurationError, LockStorageError } from '../errors';
 import { SeenLocks } from './seen-locks';
 import { LateReleases } from './late-releases';
@@ -63,7 +63,7 @@ export class StorageBasedLockProvider implements LockProvider {
     } = options;
     this.#id = id;
     this.nameLength = checkNameLength(nameLength);
-    this.statementTimeoutMs = parsePositiveDuration(statementTimeout, 'statementTimeout', LONGEST_TIMER_DAYS);
+    this.statementTimeoutMs = parseStatementTimeout(statementTimeout);
     checkKeepRows(keepRows, accessor);
     this.#context = { accessor, clock, random, keepRows, statementTimeoutMs: this.statementTimeoutMs };
     this.#records = new LockRecords(this.#context, this.nameLength);

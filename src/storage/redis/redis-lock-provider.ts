@@ -6,7 +6,7 @@ import {
   type LockProvider,
 } from '../../core';
 import { checkOptionNames, refuseOption } from '../../core/options';
-import { LONGEST_TIMER_DAYS, parsePositiveDuration } from '../../core/duration';
+import { parsePositiveDuration, parseStatementTimeout } from '../../core/duration';
 import { checkStoredName, LONGEST_NAME_LENGTH } from '../../core/lock-name';
 import { warnInProcess } from '../../core/warning';
 import { ConfirmedWrites } from './confirmed-writes';
@@ -79,7 +79,7 @@ export class RedisLockProvider extends StorageBasedLockProvider implements LockP
     const { onWarning: warn = warnInProcess } = options;
     checkStoredName(id, { as: 'the id of a RedisLockProvider', longest: LONGEST_NAME_LENGTH });
     checkStoredName(keyPrefix, { as: 'the keyPrefix of a RedisLockProvider', longest: LONGEST_NAME_LENGTH });
-    const limitMs = parsePositiveDuration(statementTimeout, 'statementTimeout', LONGEST_TIMER_DAYS);
+    const limitMs = parseStatementTimeout(statementTimeout);
     const send = commandFunctionOf(client);
     const scripts = new ScriptRunner(send, serverCheck(send, warn));
     const writes = wait ? confirmedWritesOf(wait, client, limitMs) : scripts;

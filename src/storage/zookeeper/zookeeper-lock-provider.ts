@@ -11,7 +11,7 @@ import {
   type LockState,
 } from '../../core';
 import { momentOf, withinLimit, type Moment } from '../../core/clock';
-import { LONGEST_TIMER_DAYS, parsePositiveDuration } from '../../core/duration';
+import { parseStatementTimeout } from '../../core/duration';
 import { checkOptionNames } from '../../core/options';
 import { Lease } from '../../core/lease/lease';
 import { LockRecords } from '../../core/lease/lock-records';
@@ -79,7 +79,7 @@ export class ZooKeeperLockProvider implements LockProvider {
     checkClient(client);
     checkPath(path);
     this.nameLength = checkNameLength(nameLength);
-    this.statementTimeoutMs = parsePositiveDuration(statementTimeout, 'statementTimeout', LONGEST_TIMER_DAYS);
+    this.statementTimeoutMs = parseStatementTimeout(statementTimeout);
     this.#clock = clock;
     this.#session = new ZooKeeperSession(client);
     this.#nodes = new LockNodes(new NodeRequests(this.#session, acl), path);

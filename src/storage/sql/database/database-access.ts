@@ -1,6 +1,6 @@
 import { systemClock, type Clock, type Duration } from '../../../core';
 import { refuseOption } from '../../../core/options';
-import { LONGEST_TIMER_DAYS, parsePositiveDuration } from '../../../core/duration';
+import { parseStatementTimeout } from '../../../core/duration';
 import { warnInProcess } from '../../../core/warning';
 import { Connections } from '../connections/connections';
 import { OWN_CONNECTIONS } from '../connections/server-connections';
@@ -56,7 +56,7 @@ export class DatabaseAccess {
     }
     const sharesSessions = database.isInMemory || connections === 'shared';
     const { onWarning: warn = warnInProcess } = options;
-    this.statementTimeoutMs = parsePositiveDuration(statementTimeout, 'statementTimeout', LONGEST_TIMER_DAYS);
+    this.statementTimeoutMs = parseStatementTimeout(statementTimeout);
     const { statementTimeoutMs } = this;
     const count = typeof connections === 'number' ? connections : undefined;
     const settings = { clock, statementTimeoutMs, warn, connections: count };

@@ -8,7 +8,7 @@ import {
   type LockProvider,
 } from '../../../core';
 import { checkOptionNames, refuseOption } from '../../../core/options';
-import { LONGEST_TIMER_DAYS, parseDuration, parsePositiveDuration } from '../../../core/duration';
+import { parseDuration, parseStatementTimeout } from '../../../core/duration';
 import { Lease } from '../../../core/lease/lease';
 import { newOwner } from '../../../core/lease/owner';
 import { checkLockConfiguration } from '../../../core/lock-configuration';
@@ -74,7 +74,7 @@ export class SqlRowLockProvider implements LockProvider {
     const table = tableOf('rowLock', options, database);
     checkMaxConnections(maxConnections);
     this.nameLength = nameLength;
-    this.statementTimeoutMs = parsePositiveDuration(statementTimeout, 'statementTimeout', LONGEST_TIMER_DAYS);
+    this.statementTimeoutMs = parseStatementTimeout(statementTimeout);
     this.#waitMs = waitOf(wait, database);
     this.#clock = clock;
     this.#table = new RowLockTable(database, {
