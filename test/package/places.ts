@@ -3,7 +3,7 @@ import { ALL_PACKAGES, overrides, SUBPATHS, versioned, type Subpath } from './su
 
 const RUNNERS = ['jest', 'vitest'];
 const NODE_TYPES = '@types/node';
-const WHOLE = [...new Set([...ALL_PACKAGES, NODE_TYPES, ...RUNNERS])];
+const WHOLE = [...ALL_PACKAGES, ...RUNNERS];
 
 /** Projects in which the tarball is installed. */
 export class Places implements Disposable {

@@ -29,7 +29,7 @@ export function sourcesFor(mode: Mode): [name: string, source: string][] {
 export async function typesProject(): Promise<Project> {
   const project = new Project();
   await project.install((await pack()).file);
-  for (const name of [...ALL_PACKAGES, '@types/node']) project.link(name);
+  for (const name of ALL_PACKAGES) project.link(name);
   for (const [name, source] of SOURCES) {
     project.write(join('right', name), source);
     project.write(join('wrong', name), withoutExpectations(source));
