@@ -83,9 +83,7 @@ export class LeaseHistory {
   /** No grant may come before: `lockAtLeastFor` has not passed yet. It does not keep a lock that was given back. */
   get #leastEndMs(): number {
     if (this.attempt?.result === 'error') return -Infinity;
-    return (
-      Math.min(this.grant?.atMs ?? Infinity, this.firstSentAtMs) + (this.#acquires[0]?.lockAtLeastForMs ?? 0)
-    );
+    return Math.min(this.grant?.atMs ?? Infinity, this.firstSentAtMs) + this.#leastMs;
   }
 
   /**
@@ -169,7 +167,15 @@ export class LeaseHistory {
 
   get #latestLeastEndMs(): number {
     const { grant } = this;
-    return grant === undefined ? -Infinity : grant.atMs + (this.#acquires[0]?.lockAtLeastForMs ?? 0);
+    return grant === undefined ? -Infinity : grant.atMs + this.#leastMs;
+  }
+
+  /** A grant that came too late for its job is released without `lockAtLeastFor`. */
+  get #leastMs(): number {
+    const isGivenBack =
+      (this.attempt === undefined || this.attempt.result === 'error') &&
+      confirmedOf(this.#unlocks).some(({ lockAtLeastForMs }) => lockAtLeastForMs === 0);
+    return isGivenBack ? 0 : (this.#acquires[0]?.lockAtLeastForMs ?? 0);
   }
 }
 
