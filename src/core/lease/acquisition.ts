@@ -76,8 +76,11 @@ export class Acquisition {
         const settled = failure.outcome === 'unknown' ? await this.#resolve(failure) : 'free';
         if (settled !== 'free') return settled;
         if (tries < MOST_TRIES && (await this.#pause(tries, this.#limitMs))) continue;
-        if (failure.outcome === 'contention' && (await this.#isHeld())) return undefined;
-        throw this.#ofAttempt(failure);
+        const holder = failure.outcome === 'contention' ? await this.#findHolder() : undefined;
+        if (holder === undefined) throw this.#ofAttempt(failure);
+        const grant = this.#grantIn(holder);
+        if (grant === undefined) this.#lookAt(holder);
+        return grant;
       }
     }
   }
@@ -217,9 +220,10 @@ export class Acquisition {
     return { grant: { fencingToken }, sentAt: this.#unsettledSentAt ?? this.#sentAt };
   }
 
-  async #isHeld(): Promise<boolean> {
-    const record = await this.#readHolder('resolve').catch(() => undefined); // The caller gets the contention error.
-    return record?.held ?? false;
+  /** After contention, the lock is held by another process, or by an earlier statement of this attempt. */
+  async #findHolder(): Promise<LockRecord | undefined> {
+    const record = await this.#find('resolve').catch(() => undefined); // The caller gets the contention error.
+    return record?.held ? record : undefined;
   }
 
   #find(purpose: 'inspect' | 'resolve'): Promise<LockRecord | undefined> {

@@ -215,6 +215,20 @@ void test('a statement is tried three times on contention, then one read decides
   assert.deepEqual(accessor.calls, ['updateRecord', 'updateRecord', 'updateRecord', 'find']);
 });
 
+void test('contention behind an own statement that took effect late is a grant, not a lock of another process', async () => {
+  const { accessor, provider, clock, store, drive } = lockBench();
+  await (await provider.lock(JOB))?.unlock();
+  const late = sentLate(accessor, 'updateRecord');
+  accessor.fail('updateRecord', contended, async (run) => {
+    await late.arrive();
+    clock.advance('1s');
+    return await contended(run);
+  });
+  const lock = await drive(provider.lock(JOB));
+  assert.equal(lock?.fencingToken, (await store.find(JOB.name))?.fencingToken);
+  assert.ok(lock !== undefined && lock.remainingMs() <= 599_000);
+});
+
 void test('contention on a free lock ends in an error, never in a skip', async () => {
   const { accessor, provider, drive } = lockBench();
   accessor.fail('updateRecord', contended, contended, contended);
