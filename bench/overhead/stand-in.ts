@@ -23,8 +23,8 @@ export class StandIn {
     const { sessions } = database;
     if (sessions === undefined) throw new Error('This database has no sessions to stand in for.');
     const { driver } = sessions;
-    const open = (limitMs: number): OpeningSession => {
-      const { session, opened } = sessions.open(limitMs);
+    const open = async (limitMs: number): Promise<OpeningSession> => {
+      const { session, opened } = await sessions.open(limitMs);
       return { session: this.#sessionOn(session), opened };
     };
     return await createGuard(

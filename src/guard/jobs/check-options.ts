@@ -37,6 +37,7 @@ const GUARD_OPTIONS = [
   'columns',
   'connections',
   'transactionConnections',
+  'password',
 ];
 const LOCK_OPTIONS = [
   'name',

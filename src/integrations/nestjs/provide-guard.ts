@@ -43,12 +43,9 @@ export async function provideGuard(
 
 const FORM = { subpath: MODULE, example: 'postgres://user:password@host/database' };
 
-async function guardOf(
-  source: DatabaseSource | undefined,
-  { transactionConnections, ...options }: PoolGuardOptions,
-): Promise<JobGuard> {
+async function guardOf(source: DatabaseSource | undefined, options: PoolGuardOptions): Promise<JobGuard> {
   const read = driverOf(source);
-  if (read !== undefined) return await createGuard(read(source, { transactionConnections }), options);
+  if (read !== undefined) return await createGuard(read(source, options), options);
   if (typeof source !== 'string' || source === '')
     throw unusableSource(source, FORM, 'a pool of mysql2 or pg, or a database of better-sqlite3');
   throw new InvalidLockConfigurationError(

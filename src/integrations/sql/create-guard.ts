@@ -1,4 +1,4 @@
-import { EventHub, systemClock } from '../../core';
+import { EventHub, InvalidLockConfigurationError, systemClock } from '../../core';
 import { processState } from '../../core/process-state';
 import { JobGuard, type JobGuardOptions } from '../../guard';
 import { declaredConfigurations } from '../../guard/guarded-method';
@@ -7,7 +7,7 @@ import { DatabaseAccess } from '../../storage/sql/database/database-access';
 import { SqlLockProvider, type SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
 import { SqlRunStore } from '../../storage/sql/ledger/sql-run-store';
 import type { JobTableOptions, RunTableOptions } from '../../storage/sql/schema/tables';
-import type { SqlDatabase } from '../../storage/sql/database/sql-database';
+import type { PasswordSource, SqlDatabase } from '../../storage/sql/database/sql-database';
 import { rememberDatabase } from './completion';
 
 export interface CreateJobGuardOptions
@@ -18,6 +18,11 @@ export interface CreateJobGuardOptions
     Pick<JobTableOptions, 'jobTable'> {
   /** Provides the locks instead of the lock table. You close it yourself. Runs are still kept in the database. */
   readonly lockProvider?: JobGuardOptions['lockProvider'] | undefined;
+  /**
+   * Returns the password, for one that changes, such as a token of your cloud. It is called for each connection that cronlatch
+   * opens, and has three quarters of `statementTimeout`. Not for SQLite and `connections: 'shared'`. Default: the one of the source.
+   */
+  readonly password?: PasswordSource | undefined;
   /** Sends nothing to the database at startup. While the database is down, every tick emits `lock:failed` and no job runs. */
   readonly lazy?: boolean | undefined;
 }
@@ -47,8 +52,28 @@ function runStoreOn(access: DatabaseAccess, options: CreateJobGuardOptions): Sql
   return new SqlRunStore({ ...access.forRuns(options), groupingClock });
 }
 
+/** @throws InvalidLockConfigurationError for a `password` that is not a function, or that nothing would call */
+export function checkPassword(
+  { sessions }: SqlDatabase,
+  { password, connections, lockProvider, runStore }: CreateJobGuardOptions,
+): void {
+  if (password === undefined) return;
+  const why =
+    typeof password !== 'function' // The value is not shown, because it is a secret.
+      ? 'must be a function that returns the password. Put a password that never changes into the source'
+      : sessions === undefined
+        ? 'cannot be used with SQLite, which has no passwords. Remove it'
+        : connections === 'shared'
+          ? `has no effect with connections: 'shared'. Remove it, and let your pool ask for its password`
+          : lockProvider !== undefined && runStore !== undefined
+            ? 'has no effect with your own lockProvider and runStore. Remove it'
+            : undefined;
+  if (why !== undefined) throw new InvalidLockConfigurationError(`The option password ${why}.`);
+}
+
 /** A guard whose locks and runs are in one database. */
 export async function createGuard(database: SqlDatabase, options: CreateJobGuardOptions): Promise<JobGuard> {
+  checkPassword(database, options);
   const events = new EventHub();
   const onWarning = (message: string): void => events.emit('guard:warning', { message });
   const access = new DatabaseAccess(database, { ...options, onWarning });

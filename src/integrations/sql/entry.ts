@@ -127,14 +127,14 @@ export function sqlEntry<Source, Options extends CreateJobGuardOptions>(
   read: ReadSource<Source, unknown>,
 ): SqlEntry<Source, Options> {
   return {
-    async createJobGuard(source, { transactionConnections, ...options }: PoolGuardOptions = {}) {
-      return await createGuard(read(source, { transactionConnections }), options);
+    async createJobGuard(source, options: PoolGuardOptions = {}) {
+      return await createGuard(read(source, options), options);
     },
     async createTables(source, options = {}) {
-      await createMissingTables(read(source, { creates: true }), options);
+      await createMissingTables(read(source, { ...options, creates: true }), options);
     },
     async verifySchema(source, options = {}) {
-      return await findProblems(read(source), options);
+      return await findProblems(read(source, options), options);
     },
     LockProvider: class extends SqlLockProvider {
       constructor(source: Source, options: SqlLockProviderOptions = {}) {

@@ -18,6 +18,7 @@ import {
   type TableSet,
 } from '../../storage/sql/schema/tables';
 import { VerifiedTables } from '../../storage/sql/schema/verified-tables';
+import { checkPassword, type CreateJobGuardOptions } from './create-guard';
 
 export interface TablesOptions
   extends
@@ -25,7 +26,8 @@ export interface TablesOptions
     Pick<RunTableOptions, 'runTable'>,
     Pick<JobTableOptions, 'jobTable'>,
     Pick<RowLockTableOptions, 'rowLockTable'>,
-    Pick<DatabaseAccessOptions, 'connections' | 'statementTimeout'> {
+    Pick<DatabaseAccessOptions, 'connections' | 'statementTimeout'>,
+    Pick<CreateJobGuardOptions, 'password'> {
   /**
    * Which tables. Default: those of the locks, of the ledger, of the register of jobs, and of `operations`: requests,
    * notices and logs of runs. `row-lock`: the table of a `RowLockProvider`.
@@ -102,9 +104,11 @@ function checkTableSets(tables: unknown): void {
 
 async function withAccess<T>(
   database: SqlDatabase,
-  { connections, statementTimeout }: TablesOptions,
+  options: TablesOptions,
   use: (access: DatabaseAccess) => Promise<T>,
 ): Promise<T> {
+  checkPassword(database, options);
+  const { connections, statementTimeout } = options;
   const access = new DatabaseAccess(database, { connections, statementTimeout, onWarning: () => {} });
   try {
     return await use(access);

@@ -33,16 +33,20 @@ const FORM = { subpath: 'cronlatch/mysql2', example: 'mysql://user:password@host
 
 /** The parts of mysql2's pools that hold their settings. */
 interface CorePool extends Pool {
-  readonly config: { readonly connectionLimit: number; readonly connectionConfig: DriverOptions };
+  readonly config: {
+    readonly connectionLimit: number;
+    readonly connectionConfig: DriverOptions & { password?: string };
+  };
   readonly _closed?: boolean;
   readonly _connectionQueue: { readonly length: number };
+  readonly _freeConnections: { readonly length: number };
 }
 
 export const mysqlDriver: Driver<MysqlSource, Connection | CallbackConnection, PoolConnection> = {
   subpath: FORM.subpath,
   isClientError: isMysqlError,
 
-  read(source, { transactionConnections = 5 } = {}) {
+  read(source, { transactionConnections = 5, password: current } = {}) {
     checkTransactionConnections(transactionConnections);
     const given = corePoolOf(source);
     const { options, secrets, label } = given
@@ -57,6 +61,9 @@ export const mysqlDriver: Driver<MysqlSource, Connection | CallbackConnection, P
     const pool = (): CorePool =>
       given ?? (opened ??= createPool({ ...options, connectionLimit: transactionConnections }) as CorePool);
     const borrow = async () => {
+      const { config, _freeConnections: free } = pool();
+      if (current !== undefined && given === undefined && free.length === 0)
+        config.connectionConfig.password = await current();
       const connection = await pool().promise().getConnection();
       const session = mysqlSessionOf(connection.connection as unknown as MysqlConnection);
       return { connection, session, release: () => connection.release() };
@@ -67,6 +74,7 @@ export const mysqlDriver: Driver<MysqlSource, Connection | CallbackConnection, P
         options,
         pool: given && { size: given.config.connectionLimit, borrow },
         address: { host, port, socketPath, database, user, secrets: [password, ...secrets], label },
+        password: current,
       }),
       subpath: mysqlDriver.subpath,
       lend: async (limits) => pooledTransaction(await borrow(), mysqlServer, limits),

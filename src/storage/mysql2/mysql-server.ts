@@ -7,7 +7,12 @@ import type {
 } from '../sql/connections/server-driver';
 import type { NodeWait, SqlResult, SqlRow, SqlStatement, SqlValue } from '../sql/connections/statement';
 import type { DriverOptions } from '../sql/database/driver';
-import { serverDatabase, type ServerAddress, type SqlDatabase } from '../sql/database/sql-database';
+import {
+  serverDatabase,
+  type PasswordSource,
+  type ServerAddress,
+  type SqlDatabase,
+} from '../sql/database/sql-database';
 import { mysql } from '../sql/dialects/mysql';
 
 /** The methods of a mysql2 connection with callbacks that cronlatch calls. */
@@ -227,6 +232,7 @@ export interface MysqlSettings {
   /** Without it, the connections cannot be shared. */
   readonly pool?: ConnectionPool | undefined;
   readonly address: ServerAddress;
+  readonly password?: PasswordSource | undefined;
 }
 
 /** Options that would change the meaning of answers, the time limits, or the number of connections. */
@@ -241,15 +247,16 @@ const EXCLUDED = new Set(
 );
 
 /** A database of MySQL or MariaDB. */
-export function mysqlDatabase({ mysql2, options, pool, address }: MysqlSettings): SqlDatabase {
-  const open = (limitMs: number): OpeningSession => {
-    const connection = mysql2.createConnection(ownMysqlOptions(options, limitMs)) as MysqlConnection;
+export function mysqlDatabase({ mysql2, options, pool, address, password }: MysqlSettings): SqlDatabase {
+  const open = (limitMs: number, ofOption?: string): OpeningSession => {
+    const given = ofOption === undefined ? options : { ...options, password: ofOption };
+    const connection = mysql2.createConnection(ownMysqlOptions(given, limitMs)) as MysqlConnection;
     const opened = new Promise<void>((resolve, reject) =>
       connection.connect((error) => (error ? reject(error) : resolve())),
     );
     return { session: mysqlSessionOf(connection), opened };
   };
-  const database = serverDatabase(mysqlServer, address, open, pool);
+  const database = serverDatabase(mysqlServer, address, open, pool, password);
   return {
     ...database,
     sharedConnections(settings) {

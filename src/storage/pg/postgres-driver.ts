@@ -27,13 +27,14 @@ export const postgresDriver: Driver<PostgresSource, ClientBase, PoolClient> = {
   subpath: FORM.subpath,
   isClientError: isPostgresError,
 
-  read(source, { transactionConnections = 5 } = {}) {
+  read(source, { transactionConnections = 5, password } = {}) {
     checkTransactionConnections(transactionConnections);
     const given = poolOf(source);
     const options = given ? given.options : optionsOf(source as string | PoolConfig);
     let opened: Pool | undefined;
     const open = (): Pool => {
-      const own = new Pool({ Client: LimitedClient, ...options, max: transactionConnections });
+      const ofOption = password && { password: async () => await password() };
+      const own = new Pool({ Client: LimitedClient, ...options, ...ofOption, max: transactionConnections });
       own.on('error', () => {}); // An idle connection that ends would end the process. The next use opens another.
       return own;
     };
@@ -55,6 +56,7 @@ export const postgresDriver: Driver<PostgresSource, ClientBase, PoolClient> = {
         Client: (given?.Client ?? Client) as PostgresSettings['Client'],
         options: options as DriverOptions,
         pool: given && { size: given.options.max ?? 10, borrow },
+        password,
       }),
       subpath: postgresDriver.subpath,
       lend: async (limits) => pooledTransaction(await borrow(), postgresServer, limits),
@@ -81,6 +83,8 @@ export const postgresDriver: Driver<PostgresSource, ClientBase, PoolClient> = {
 class LimitedClient extends Client {
   constructor(config?: ClientConfig) {
     super({ ...config, password: config?.password, connectionTimeoutMillis: 10_000 });
+    // pg prefers the password of an address to the option, even if the address has none.
+    if (typeof config?.password === 'function') Object.assign(this, { password: config.password });
   }
 }
 

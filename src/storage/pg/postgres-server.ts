@@ -8,7 +8,12 @@ import type {
 } from '../sql/connections/server-driver';
 import type { SqlResult, SqlRow, SqlStatement, SqlValue } from '../sql/connections/statement';
 import { readAddress, type DriverOptions } from '../sql/database/driver';
-import { serverDatabase, type ServerAddress, type SqlDatabase } from '../sql/database/sql-database';
+import {
+  serverDatabase,
+  type PasswordSource,
+  type ServerAddress,
+  type SqlDatabase,
+} from '../sql/database/sql-database';
 import { postgres } from '../sql/dialects/postgres';
 import { refuseOtherSchema } from '../sql/schema/tables';
 
@@ -27,6 +32,8 @@ export interface PostgresClient {
     off(event: 'readyForQuery' | 'commandComplete', listener: (message: PostgresMessage) => void): unknown;
     readonly stream: { destroy(): unknown };
   };
+  /** The native client reads the password here. */
+  readonly connectionParameters?: object;
   /** Not in the native client. */
   readonly processID?: number | null;
   /** Not in older releases. */
@@ -174,6 +181,7 @@ export interface PostgresSettings {
   readonly pool?: ConnectionPool | undefined;
   /** The schema of tables that name none. */
   readonly schema?: string | undefined;
+  readonly password?: PasswordSource | undefined;
 }
 
 /** Options that would change the meaning of answers, the time limits, or the number of connections. */
@@ -184,18 +192,21 @@ const EXCLUDED = new Set(
   ).split(' '),
 );
 
-export function postgresDatabase({ Client, options, pool, schema }: PostgresSettings): SqlDatabase {
+export function postgresDatabase({ Client, options, pool, schema, password }: PostgresSettings): SqlDatabase {
   const address = addressOf(Client, options);
   const parameters = new URLSearchParams(/\?[^#]*/.exec(String(options['connectionString']))?.[0]);
   // Prisma and JDBC put the schema into the address, and pg ignores it.
   const [ofAddress, other] = ['schema', 'currentSchema'].flatMap((name) => parameters.getAll(name));
   for (const each of [other, schema]) refuseOtherSchema(each, ofAddress);
   const wanted = targetSessionOf(options);
-  const open = (limitMs: number): OpeningSession => {
+  const open = (limitMs: number, ofOption?: string): OpeningSession => {
     const client = new Client(ownPostgresOptions(options, limitMs)) as PostgresClient;
+    if (ofOption !== undefined)
+      for (const each of [client, client.connectionParameters])
+        Object.assign(each ?? {}, { password: ofOption });
     return { session: postgresSessionOf(client), opened: connected(client, options, wanted) };
   };
-  const database = serverDatabase(postgresServer, address, open, pool);
+  const database = serverDatabase(postgresServer, address, open, pool, password);
   return { ...database, schema: ofAddress ?? schema, isSchemaOfAddress: ofAddress !== undefined };
 }
 

@@ -21,7 +21,7 @@ import {
 } from '../pg/postgres-server';
 import type { ConnectionPool, DriverSession } from '../sql/connections/server-driver';
 import { checkTls, describeSource, isPlainObject, unreadableAddress } from '../sql/database/driver';
-import type { ParsedUrl, SqlDatabase } from '../sql/database/sql-database';
+import type { ParsedUrl, PasswordSource, SqlDatabase } from '../sql/database/sql-database';
 import { mysql } from '../sql/dialects/mysql';
 import { postgres } from '../sql/dialects/postgres';
 import type { SqlDialect } from '../sql/dialects/sql-dialect';
@@ -74,9 +74,10 @@ interface DataSourceSettings {
 /**
  * The database of a DataSource, which does not need to be initialized.
  *
+ * @param asked returns the password, instead of the one in the options
  * @throws InvalidLockConfigurationError for anything else, and for an unsupported kind of database
  */
-export function databaseOf(dataSource: DataSource): SqlDatabase {
+export function databaseOf(dataSource: DataSource, asked?: PasswordSource): SqlDatabase {
   checkDataSource(dataSource);
   const options = dataSource.options as unknown as DataSourceSettings;
   const dialect = dialectOf(options.type);
@@ -90,8 +91,8 @@ export function databaseOf(dataSource: DataSource): SqlDatabase {
   const settings = { ...options, ...options.replication?.master };
   if (dialect === sqlite) return fileOf(dataSource, settings, driver.sqlite);
   return dialect === mysql
-    ? mysqlOf(dataSource, settings, driver.mysql)
-    : postgresOf(dataSource, settings, driver.postgres.Client);
+    ? mysqlOf(dataSource, settings, driver.mysql, asked)
+    : postgresOf(dataSource, settings, driver.postgres.Client, asked);
 }
 
 /** Of any kind of database, also an unsupported one. */
@@ -112,6 +113,7 @@ function mysqlOf(
   dataSource: DataSource,
   settings: DataSourceSettings,
   mysql2: MysqlSettings['mysql2'],
+  asked: PasswordSource | undefined,
 ): SqlDatabase {
   const { url, host, port, username: user, password, database } = settings;
   const { socketPath, ssl, insecureAuth, charset, extra } = settings;
@@ -122,6 +124,7 @@ function mysqlOf(
   return mysqlDatabase({
     mysql2,
     options,
+    password: asked,
     pool: poolOf(dataSource, sizeOf(settings, 'connectionLimit')),
     address: {
       ...given,
@@ -158,6 +161,7 @@ function postgresOf(
   dataSource: DataSource,
   settings: DataSourceSettings,
   Client: PostgresSettings['Client'],
+  asked: PasswordSource | undefined,
 ): SqlDatabase {
   const { url: connectionString, host, port, username: user, password, database } = settings;
   const { ssl, applicationName: application_name, extra, schema } = settings;
@@ -167,6 +171,7 @@ function postgresOf(
     options: { ...given, ...extra },
     pool: poolOf(dataSource, sizeOf(settings, 'max')),
     schema,
+    password: asked,
   });
 }
 

@@ -27,10 +27,10 @@ export const typeormDriver: Driver<TypeOrmSource, EntityManager, EntityManager> 
   subpath: 'cronlatch/typeorm',
   isClientError: (error) => error instanceof TypeORMError,
 
-  read(source) {
+  read(source, { password } = {}) {
     const isOptions = isDataSourceOptions(source);
     const dataSource = isOptions ? dataSourceWith(source) : source;
-    const database = databaseOf(dataSource);
+    const database = databaseOf(dataSource, password);
     const lend = (limits: Limits) => lendTransaction(dataSource, database, limits);
     const { sharedConnections } = isOptions ? { sharedConnections: refuseSharing } : database;
     const waiting = (): number => waitingIn(dataSource);

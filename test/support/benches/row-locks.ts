@@ -86,8 +86,8 @@ export async function aborted(signal: AbortSignal): Promise<Error> {
 export function onSending(database: SqlDatabase, call: (text: string) => void): SqlDatabase {
   const { sessions } = database;
   assert.ok(sessions);
-  const open: typeof sessions.open = (limitMs) => {
-    const opening = sessions.open(limitMs);
+  const open: typeof sessions.open = async (limitMs) => {
+    const opening = await sessions.open(limitMs);
     const { session } = opening;
     const send = session.send.bind(session);
     session.send = async (statement, options) => {

@@ -127,8 +127,8 @@ function withClockTable(database: SqlDatabase, sent: StatementsInFlight): SqlDat
     ...(sessions && {
       sessions: {
         ...sessions,
-        open(limitMs: number) {
-          const { session, opened } = sessions.open(limitMs);
+        async open(limitMs: number) {
+          const { session, opened } = await sessions.open(limitMs);
           return { session: sent.of(session), opened };
         },
       },

@@ -54,12 +54,12 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
   #isClosed = false;
 
   /**
-   * @param openSession must not throw
+   * @param openSession must not throw, and ends within the limit
    * @param options how the connections differ from those for single statements
    */
   constructor(
     private readonly driver: ServerDriver,
-    private readonly openSession: (limitMs: number) => OpeningSession,
+    private readonly openSession: (limitMs: number) => OpeningSession | Promise<OpeningSession>,
     private readonly settings: ConnectionSettings,
     private readonly options?: {
       /** How many there are at most. */
@@ -166,7 +166,7 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
 
   async #opened(): Promise<DriverSession> {
     const { clock, statementTimeoutMs } = this.settings;
-    const { session, opened } = this.openSession(statementTimeoutMs);
+    const { session, opened } = await this.openSession(statementTimeoutMs);
     session.onEnd(() => {}); // An error without a listener would end the process.
     const timeoutError = (): Error =>
       new Error(`the database did not answer within ${statementTimeoutMs} ms`);

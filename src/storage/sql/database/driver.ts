@@ -2,7 +2,7 @@ import { InvalidLockConfigurationError } from '../../../core';
 import { describeValue, refuseOption } from '../../../core/options';
 import { driverErrorOf } from '../connections/sql-failure';
 import type { DialectName } from '../dialects/sql-dialect';
-import { severalHosts, type SqlDatabase } from './sql-database';
+import { severalHosts, type PasswordSource, type SqlDatabase } from './sql-database';
 import type { Limits, RunTransaction, Transaction } from './transaction';
 
 /**
@@ -32,6 +32,8 @@ export type ReadSource<Source, Lent> = (
   options?: {
     /** How many connections `inRunTransaction` opens at most if the application has passed no pool. Default 5. */
     readonly transactionConnections?: number | undefined;
+    /** Asked at each new connection that is not the application's, instead of the password of the source. */
+    readonly password?: PasswordSource | undefined;
     /** Whether a SQLite file that is missing is created. */
     readonly creates?: boolean | undefined;
   },

@@ -1,4 +1,5 @@
-import { InvalidLockConfigurationError } from '../../../core';
+import { InvalidLockConfigurationError, systemClock } from '../../../core';
+import { withinLimitOr } from '../../../core/clock';
 import {
   OwnServerConnections,
   SharedServerConnections,
@@ -35,7 +36,10 @@ export interface SqlDatabase<Lent = unknown> {
   /** Removes secrets from a driver's message. */
   readonly redact: (message: string) => string;
   /** How to open a connection to the server. `undefined` for SQLite. */
-  readonly sessions?: { readonly driver: ServerDriver; readonly open: (limitMs: number) => OpeningSession };
+  readonly sessions?: {
+    readonly driver: ServerDriver;
+    readonly open: (limitMs: number) => OpeningSession | Promise<OpeningSession>;
+  };
   readonly ownConnections: (settings: ConnectionSettings) => ConnectionSource;
   /** @throws InvalidLockConfigurationError if there is no pool, or if its sessions could mix up different locks */
   readonly sharedConnections: (settings: ConnectionSettings) => ConnectionSource;
@@ -92,18 +96,37 @@ export function parseUrl(text: string): ParsedUrl & { readonly parameters: URLSe
   };
 }
 
-/** @param pool of the application. Without it, the connections cannot be shared. */
+/** Returns the password for a new connection. */
+export type PasswordSource = () => string | PromiseLike<string>;
+
+async function askPassword(password: PasswordSource, limitMs: number): Promise<string> {
+  const asked = Promise.resolve().then(password);
+  const longestMs = (limitMs * 3) / 4; // The rest is for the connection, which has a limit of its own.
+  const timeoutError = (): Error => new Error(`the option password did not return within ${longestMs} ms`);
+  const answer: unknown = await withinLimitOr(systemClock, asked, longestMs, timeoutError);
+  if (typeof answer === 'string') return answer;
+  throw new Error(`the option password must return a text, not ${answer === null ? 'null' : typeof answer}`);
+}
+
+/**
+ * @param pool of the application. Without it, the connections cannot be shared.
+ * @param password is asked for at each new connection of our own. Default: the driver has the password.
+ */
 export function serverDatabase(
   driver: ServerDriver,
   address: ServerAddress,
-  open: (limitMs: number) => OpeningSession,
+  openWith: (limitMs: number, password?: string) => OpeningSession,
   pool: ConnectionPool | undefined,
+  password: PasswordSource | undefined,
 ): SqlDatabase {
   const { dialect } = driver;
   const { host = 'localhost', port = PORTS[dialect.name], socketPath, database, user, secrets } = address;
   if (/,/.test(host)) throw severalHosts();
   const texts = secrets.filter((secret) => typeof secret === 'string' && secret !== '') as string[];
   const kind = address.label ?? dialect.label;
+  let newest = '';
+  const open = async (limitMs: number): Promise<OpeningSession> =>
+    openWith(limitMs, password && (newest = await askPassword(password, limitMs)));
   return {
     dialect,
     place: `${dialect.name}:${database ?? ''}`,
@@ -112,7 +135,11 @@ export function serverDatabase(
     name: database,
     user,
     isInMemory: false,
-    redact: (message) => texts.reduce((text, secret) => text.replaceAll(secret, '***'), message),
+    redact: (message) =>
+      [...texts, ...(newest ? [newest] : [])].reduce(
+        (text, secret) => text.replaceAll(secret, '***'),
+        message,
+      ),
     sessions: { driver, open },
     ownConnections: (settings) => new OwnServerConnections(driver, open, settings),
     sharedConnections(settings) {
