@@ -169,6 +169,10 @@ export function withinLimitOr<T>(
   return settleWithin<T, never>(clock, promise, limitMs, (_resolve, reject) => reject(error()));
 }
 
+/** For a `TZ` that is not the name of a zone, such as `UTC+5`, the zone with the same offset. `UTC` if there is none. */
 export function hostTimeZone(): string {
-  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions() as { readonly timeZone?: string };
+  const hours = new Date().getTimezoneOffset() / 60; // West of UTC, as in the names of these zones.
+  const hasZone = Number.isInteger(hours) && hours !== 0 && hours >= -14 && hours <= 12;
+  return timeZone ?? (hasZone ? `Etc/GMT${hours > 0 ? '+' : ''}${hours}` : 'UTC');
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { systemClock } from 'cronlatch/provider';
-import { pause, withinLimit } from '#cronlatch/core/clock';
+import { hostTimeZone, pause, withinLimit } from '#cronlatch/core/clock';
 import { SettableClock } from 'cronlatch/testing';
 
 const DAY_MS = 86_400_000;
@@ -51,3 +51,22 @@ void test('within the limit the value counts, after it the timeout counts, and a
   assert.equal(await late, 'time-out');
   assert.equal(clock.pendingTimers, 0);
 });
+
+for (const [TZ, zone] of [
+  ['Europe/Paris', 'Europe/Paris'],
+  ['UTC+5', 'Etc/GMT+5'],
+  ['UTC-14', 'Etc/GMT-14'],
+  ['UTC+13', 'UTC'],
+  ['Nowhere/City', 'UTC'],
+] as const)
+  void test(`the time zone of a host with TZ=${TZ} is ${zone}`, () => {
+    const { TZ: before } = process.env;
+    process.env['TZ'] = TZ;
+    try {
+      assert.equal(hostTimeZone(), zone);
+      assert.doesNotThrow(() => new Intl.DateTimeFormat('en', { timeZone: hostTimeZone() }));
+    } finally {
+      if (before === undefined) delete process.env['TZ'];
+      else process.env['TZ'] = before;
+    }
+  });
