@@ -165,6 +165,8 @@ export class JobRegistry {
   #warnOfMissedDates({ place, configuration, schedules = [] }: JobDeclaration): void {
     const { catchUp = 'none', calendar, period } = configuration.oncePer ?? {};
     if (typeof period === 'function' || catchUp === 'none' || calendar !== undefined) return;
+    // One date in each of these is enough, and their calendar decides by their first date.
+    if (period !== undefined && ['week', 'month', 'quarter', 'year'].includes(period)) return;
     const expression = schedules.map((schedule) => schedule.expression).find(skipsDates);
     if (expression === undefined) return;
     const message = `${place} is scheduled at '${expression}', which skips some dates, but its catchUp starts a run for every date without one. Give the job a calendar, for example weekdays().`;

@@ -45,6 +45,18 @@ void test('no warning if a calendar excludes the same dates, nothing is caught u
   assert.deepEqual(await warnings('0 3 * * *', { catchUp: 'latest' }), []);
 });
 
+void test('no warning for a week or longer, because one of its dates is enough', async () => {
+  for (const period of ['week', 'month', 'quarter', 'year'] as const) {
+    const messages: string[] = [];
+    const { guard } = useTestGuard();
+    guard.on('guard:warning', ({ message }) => void messages.push(message));
+    const oncePer = { period, timeZone: 'UTC', catchUp: 'all' } as const;
+    scheduleLocked('0 3 1 * *', { name: 'job', lockAtMostFor: '1m', oncePer }, () => {}, { guard });
+    await guard.close();
+    assert.deepEqual(messages, [], period);
+  }
+});
+
 void test('no warning for a job with custom period keys, whose dates are unknown', async () => {
   const messages: string[] = [];
   const { guard } = useTestGuard();
