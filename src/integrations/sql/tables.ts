@@ -1,10 +1,12 @@
 import { LockStorageError, SchemaMismatchError } from '../../core';
 import { refuseOption } from '../../core/options';
 import { checkTableOptions } from '../../guard/jobs/check-options';
+import type { Ask } from '../../storage/sql/connections/route';
 import { DuplicateRecord } from '../../storage/sql/connections/sql-failure';
 import { DatabaseAccess, type DatabaseAccessOptions } from '../../storage/sql/database/database-access';
 import type { SqlDatabase } from '../../storage/sql/database/sql-database';
 import type { SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
+import { withGrant } from '../../storage/sql/doctor/grants';
 import { createTable } from '../../storage/sql/schema/create-table';
 import type { SchemaFinding } from '../../storage/sql/schema/schema-finding';
 import type { TableDefinition } from '../../storage/sql/schema/table-definition';
@@ -136,14 +138,17 @@ async function send(
   { forTables, statementTimeoutMs: timeoutMs }: DatabaseAccess,
 ): Promise<void> {
   const table = new VerifiedTables(forTables, [definition], () => undefined);
-  const execute = (): Promise<unknown> => table.execute({ id: '', text, values: [] }, { timeoutMs });
+  const ask: Ask = async (each) =>
+    (await table.execute({ id: '', text: each, values: [] }, { timeoutMs })).rows;
   try {
-    await execute();
+    await ask(text);
   } catch (error) {
     // Another instance has created it since PostgreSQL found it missing. Now it is there.
     const isThere = error instanceof LockStorageError && ALREADY_THERE.has(error.driverCode ?? '');
-    if (!(error instanceof DuplicateRecord || isThere)) throw error;
-    await execute();
+    const isCreation = text.startsWith('CREATE TABLE');
+    if (!(error instanceof DuplicateRecord || isThere))
+      throw isCreation ? await withGrant(error, definition, forTables.dialect, ask) : error;
+    await ask(text);
   }
 }
 
