@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { currentRun, LockStorageError } from 'cronlatch';
+import { currentRun, LockStorageError, OncePerDay, SchedulerLock, SchemaMismatchError } from 'cronlatch';
 import { createJobGuard as createMysqlGuard } from 'cronlatch/mysql2';
 import { createJobGuard as createPgGuard } from 'cronlatch/pg';
 import { cronlatch } from '../cli/cronlatch';
@@ -84,6 +84,40 @@ for (const server of ['mysql', 'mariadb', 'postgres'] as const)
           assert.deepEqual((await ended(command.replace(/^\w+/, '$& close-day')))[2], '', command);
         // Because the user cannot run jobs.
         assert.deepEqual(await ended('doctor'), ['doctor', 1, '']);
+      } finally {
+        await user.drop();
+      }
+    },
+    [server],
+  );
+
+class Jobs {
+  @OncePerDay({ timeZone: 'UTC' })
+  @SchedulerLock('close-books', '10m')
+  closeBooks(): void {}
+}
+
+for (const server of ['mysql', 'mariadb', 'postgres'] as const)
+  testDrivers(
+    'a user who cannot record failures is refused at the start, with the statements to run',
+    async (bench) => {
+      assert.ok(Jobs);
+      await bench.createTables();
+      const createJobGuard = bench.driver === 'pg' ? createPgGuard : createMysqlGuard;
+      const withoutEvents = (account: string, table: (name: string) => string): string =>
+        grantsOfPage(account, table)
+          .replace(/SELECT, INSERT ON (\S*cronlatch_run_event)/, 'SELECT ON $1')
+          .replace('cronlatch_run_event_id_seq, ', '');
+      const user = await userOf(bench, withoutEvents);
+      try {
+        const error: unknown = await createJobGuard(user.url, { logger: false }).catch(
+          (each: unknown) => each,
+        );
+        assert.ok(error instanceof SchemaMismatchError, String(error));
+        const statements = [...error.message.matchAll(/ Run: (GRANT .+);$/gm)].map(([, each = '']) => each);
+        assert.equal(statements.length, bench.driver === 'pg' ? 2 : 1, error.message);
+        for (const statement of statements) await bench.query(statement);
+        await (await createJobGuard(user.url, { logger: false })).close();
       } finally {
         await user.drop();
       }

@@ -5,8 +5,11 @@ import { declaredConfigurations } from '../../guard/guarded-method';
 import { integrationOf } from '../../guard/integration';
 import { DatabaseAccess } from '../../storage/sql/database/database-access';
 import { SqlLockProvider, type SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
+import type { Ask } from '../../storage/sql/connections/route';
+import { requireInserts } from '../../storage/sql/doctor/grants';
 import { SqlRunStore } from '../../storage/sql/ledger/sql-run-store';
-import type { JobTableOptions, RunTableOptions } from '../../storage/sql/schema/tables';
+import { tableOf, type JobTableOptions, type RunTableOptions } from '../../storage/sql/schema/tables';
+import { VerifiedTables } from '../../storage/sql/schema/verified-tables';
 import type { PasswordSource, SqlDatabase } from '../../storage/sql/database/sql-database';
 import { rememberDatabase } from './completion';
 
@@ -71,6 +74,18 @@ export function checkPassword(
   if (why !== undefined) throw new InvalidLockConfigurationError(`The option password ${why}.`);
 }
 
+/** Without its event, the outcome of a failed run cannot be recorded, so that the run would count as crashed. */
+async function checkEvents(
+  { database, forTables, statementTimeoutMs: timeoutMs }: DatabaseAccess,
+  options: CreateJobGuardOptions,
+): Promise<void> {
+  if (database.sessions === undefined) return;
+  const table = tableOf('event', options, database);
+  const tables = new VerifiedTables(forTables, [table], () => undefined);
+  const ask: Ask = async (text) => (await tables.execute({ id: '', text, values: [] }, { timeoutMs })).rows;
+  await requireInserts(table, database.dialect, ask);
+}
+
 /** A guard whose locks and runs are in one database. */
 export async function createGuard(database: SqlDatabase, options: CreateJobGuardOptions): Promise<JobGuard> {
   checkPassword(database, options);
@@ -96,6 +111,7 @@ export async function createGuard(database: SqlDatabase, options: CreateJobGuard
     await ownLocks?.check();
     const hasOncePerJobs = [...declaredConfigurations()].some(({ oncePer }) => oncePer !== undefined);
     if (hasOncePerJobs) await runStore.check?.();
+    if (hasOncePerJobs && options.runStore === undefined) await checkEvents(access, options);
     return guard;
   } catch (error) {
     await guard.close();

@@ -1,8 +1,9 @@
-import { LockStorageError } from '../../../core';
+import { LockStorageError, SchemaMismatchError } from '../../../core';
 import { NO_RIGHT } from '../connections/failed-connection';
 import type { Ask } from '../connections/route';
 import type { SqlDialect } from '../dialects/sql-dialect';
 import type { TableDefinition } from '../schema/table-definition';
+import { judgePrivileges } from './tables';
 
 const QUOTED_USER = ['1', '-1'].map((part) => `QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', ${part}))`);
 
@@ -29,4 +30,14 @@ export async function withGrant(
   const message = `${reason} As an administrator, run: GRANT ${rights} ON ${place} TO ${String(row?.['grantee'])};`;
   const { outcome, driverCode, cause } = error;
   return new LockStorageError(message, { outcome, driverCode, cause });
+}
+
+/** @throws SchemaMismatchError with the statements to run if the user cannot insert rows */
+export async function requireInserts(table: TableDefinition, dialect: SqlDialect, ask: Ask): Promise<void> {
+  const [row] = await ask(GRANTEES[dialect.name]);
+  const findings = await judgePrivileges(table, { dialect, user: String(row?.['grantee']) }, ask);
+  const lacking = findings.filter(({ code }) => code === 'missing-privilege');
+  if (lacking.length === 0) return;
+  const lines = lacking.map(({ problem, statement }) => `${problem} Run: ${statement};`);
+  throw new SchemaMismatchError(lines.join('\n'), { outcome: 'nothing-ran' });
 }
