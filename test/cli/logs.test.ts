@@ -46,7 +46,7 @@ testOperated(
     const newest = await call('logs import');
     assert.deepEqual([newest.status, newest.stdout], [0, '']);
     assert.deepEqual(errorLines(newest), [
-      "the run of job 'import' for 2026-11-21 has no log. The option keepLog of the guard keeps one.",
+      "the run of job 'import' for 2026-11-21 has no log. With the option keepLog, the guard keeps what a run prints. A logger with a queue can print it in the log of another run.",
     ]);
   },
 );

@@ -46,5 +46,7 @@ async function printLog(guard: JobGuard, options: LogsOptions, job = '', period?
     await pause(READ_EVERY_MS);
   }
   if (last === undefined)
-    printNote(`${describeRun(name)} has no log. The option keepLog of the guard keeps one.`);
+    printNote(
+      `${describeRun(name)} has no log. With the option keepLog, the guard keeps what a run prints. A logger with a queue can print it in the log of another run.`,
+    );
 }
