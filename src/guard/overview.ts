@@ -4,9 +4,15 @@ import { describeAhead } from '../core/lease/lock-records';
 import { isKept, readHold } from '../core/lease/owner';
 import type { LatestRun, RegisteredJob, RunSummary } from '../ledger';
 import { periodAt, periodsBetween } from '../ledger';
-import { declaredPolicy, findLateJobs, readKnownRegister, zoneOf } from '../ledger/known-register';
+import {
+  declaredPolicy,
+  findLateJobs,
+  readKnownRegister,
+  unknownZoneOf,
+  zoneOf,
+} from '../ledger/known-register';
 import { operatorCommand, stateOfRun, timeText, type KnownRun } from '../ledger/operator/state-of-run';
-import { canBePaused } from '../ledger/job-register';
+import { canBePaused, type UnreadableJob } from '../ledger/job-register';
 import { describeRun, isRunAhead } from '../ledger/run';
 import { calendarPeriodsOf } from '../ledger/policy/job-policy';
 import { requestIdOf } from '../ledger/operator/request-run';
@@ -26,7 +32,7 @@ export interface JobRemark {
    * - `interrupted`: the holder of a run crashed, and `onCrash` is `'hold'`.
    * - `late`: a scheduled time has passed, and no instance has answered its tick.
    * - `missed`: whole periods have passed since the newest run, and the schedule leaves out no date.
-   * - `unreadable`: another version of cronlatch registered the job.
+   * - `unreadable`: another version of cronlatch registered the job, or this machine does not know its time zone.
    *
    * Notes:
    *
@@ -226,11 +232,18 @@ export function endOfHold(lock: string, job: RegisteredJob | undefined): readonl
     : operatorCommand('unhold', [lock]);
 }
 
-export function unreadableRemark(row: Pick<RegisteredJob, 'job' | 'version'>): JobRemark {
-  return { kind: 'unreadable', text: unreadableText(row), command: operatorCommand('forget', [row.job]) };
+export function unreadableRemark(row: UnreadableJob): JobRemark {
+  const isReadableElsewhere = unknownZoneOf(row.declared) !== undefined;
+  const command = isReadableElsewhere ? undefined : operatorCommand('forget', [row.job]);
+  return { kind: 'unreadable', text: unreadableText(row), command };
 }
 
-export function unreadableText({ job, version }: Pick<RegisteredJob, 'job' | 'version'>): string {
+export function unreadableText({ job, version, declared }: Omit<UnreadableJob, 'registeredBy'>): string {
+  const zone = unknownZoneOf(declared);
+  if (zone !== undefined) {
+    const { node, icu = 'none', tz = 'none' } = process.versions;
+    return `Job '${job}' cannot be read: its time zone '${zone}' is unknown to this Node ${node} (ICU ${icu}, time zones ${tz}). Use a newer Node here.`;
+  }
   return `Job '${job}' cannot be read: cronlatch ${version} has registered it. Use that version here. If your code no longer has the job, use cronlatch forget.`;
 }
 

@@ -85,7 +85,12 @@ export interface JobRegister {
   /** In the order of their names. */
   readonly jobs: readonly RegisteredJob[];
   /** The jobs whose declaration this version cannot read: a newer version wrote it, or it is damaged. */
-  readonly unreadable?: readonly Pick<RegisteredJob, 'job' | 'version' | 'registeredBy'>[] | undefined;
+  readonly unreadable?: readonly UnreadableJob[] | undefined;
+}
+
+/** With its declaration if this version can read it, but not its periods or its time zone. */
+export interface UnreadableJob extends Pick<RegisteredJob, 'job' | 'version' | 'registeredBy'> {
+  readonly declared?: DeclaredJob | undefined;
 }
 
 /** A change of one registered job. */

@@ -24,10 +24,20 @@ export async function readKnownRegister(context: LedgerContext): Promise<JobRegi
 function isReadable(job: RegisteredJob): boolean {
   try {
     declaredPolicy(job);
-    checkTimeZone(zoneOf(job.declared) ?? 'UTC');
-    return true;
+    return unknownZoneOf(job.declared) === undefined;
   } catch {
     return false;
+  }
+}
+
+/** The time zone of a job if this machine does not know it: its data can be older than the zone. */
+export function unknownZoneOf(declared: DeclaredJob | undefined): string | undefined {
+  const zone = zoneOf(declared);
+  try {
+    checkTimeZone(zone ?? 'UTC');
+    return undefined;
+  } catch {
+    return zone;
   }
 }
 

@@ -9,7 +9,6 @@ const CHANGE = `--yes --reason 'it was renamed'`;
 /** What a row can hold that this version cannot read. */
 const UNREADABLE: Readonly<Record<string, string>> = {
   'a newer kind': JSON.stringify({ ...dailyJob('x').declared, kind: 'fortnight' }),
-  'a zone that is gone': JSON.stringify({ ...dailyJob('x').declared, timeZone: 'Mars/Olympus' }),
   'a newer form': '{"kind":"day"}',
   null: 'null',
   'damaged text': '{"lock":',
@@ -43,6 +42,22 @@ for (const [what, declared] of Object.entries(UNREADABLE))
     assert.deepEqual(errorLines(await call('missed new --from 2026-11-01')), [text]);
     assert.equal((await call('why late')).status, 0);
   });
+
+testOperated(
+  'a job whose time zone this Node does not know is named, and not to be forgotten',
+  async (bench) => {
+    await register(bench.guard, dailyJob('new'), dailyJob('other'));
+    await damage(bench, 'new', JSON.stringify({ ...dailyJob('new').declared, timeZone: 'America/Nowhere' }));
+    const { node, icu = '', tz = '' } = process.versions;
+    const text = `Job 'new' cannot be read: its time zone 'America/Nowhere' is unknown to this Node ${node} (ICU ${icu}, time zones ${tz}). Use a newer Node here.`;
+    for (const command of ['status --check', 'jobs']) {
+      const { stdout } = await bench.call(command);
+      assert.ok(stdout.split('\n').includes(text), stdout);
+      assert.doesNotMatch(stdout, /forget/);
+    }
+    assert.deepEqual(errorLines(await bench.call('missed new --from 2026-11-01')), [text]);
+  },
+);
 
 testOperated('an unreadable row does not keep an instance from registering its jobs', async (bench) => {
   await register(bench.guard, dailyJob('new'), dailyJob('other'));
