@@ -11,6 +11,7 @@ export type RedisCommandFunction = (command: readonly string[], key: string) => 
 /** A `Redis` or a `Cluster` of ioredis 5 or 6. */
 export interface IoredisClient {
   readonly status: string;
+  readonly options?: { readonly keyPrefix?: string | undefined };
   call(command: string, ...args: string[]): Promise<unknown>;
   on(event: string, listener: (...args: string[]) => void): unknown;
   disconnect(): void;
@@ -30,6 +31,11 @@ export type RedisClient = IoredisClient | NodeRedisClient | RedisCommandFunction
 export function commandFunctionOf(client: RedisClient, option = 'client'): RedisCommandFunction {
   if (typeof client === 'function') return client;
   if (isIoredis(client)) {
+    // A client without it would use other keys, and channels never have it.
+    if (client.options?.keyPrefix)
+      throw new InvalidLockConfigurationError(
+        `${option} of RedisLockProvider has a keyPrefix of its own, so clients without it would not share its locks. Pass client.duplicate({ keyPrefix: '' }), and give the prefix to RedisLockProvider as keyPrefix.`,
+      );
     return ([name = '', ...args]) => {
       if (client.status === 'end') throw unusable('its connection has ended. Create a new client');
       return client.call(name, ...args);

@@ -44,10 +44,11 @@ end
 `;
 
 /**
- * ARGV: owner, length of the lease in µs. If it was already granted, the lease begins again, because the caller counts
+ * ARGV: owner, length of the lease in µs. A key that another program wrote without an end would never be free. If it was already granted, the lease begins again, because the caller counts
  * from its last request.
  */
 export const ACQUIRE = script(`
+if held and owner == value and redis.call('PTTL', key) < 0 then return answer('endless') end
 if held and owner ~= ARGV[2] then return answer('refused') end
 if not held then token, lockedAt = math.max(token + 1, now), now end
 write(ARGV[2], token, lockedAt, 0, tonumber(ARGV[3]))

@@ -37,6 +37,11 @@ export class RedisStorageAccessor implements StorageAccessor {
     const args = [owner, us(request.lockAtMostForMs)];
     const answer = await this.#run(this.writes, { script: ACQUIRE, name, args }, options);
     const { status, values, missing } = answer;
+    if (status === 'endless')
+      throw new LockStorageError(
+        `Lock '${name}' can never be free: its key '${this.keyOf(name)}' has a value that another program wrote without an expiry. Choose another keyPrefix, or delete the key.`,
+        { outcome: 'nothing-ran' },
+      );
     if (missing !== undefined) {
       this.#givenBack.add(owner);
       const timeoutMs = endsAtMs - systemClock.monotonicMs();

@@ -23,6 +23,19 @@ void test('a client of another kind is refused, without its fields in the messag
     refuses({ client }, /client of RedisLockProvider is (?!.*hush).*pass a client of ioredis or node-redis/);
 });
 
+void test('a client of ioredis with a keyPrefix of its own is refused, with what to pass instead', () => {
+  const client = new Redis({ lazyConnect: true, keyPrefix: 'app:' });
+  refuses(
+    { client },
+    /client of RedisLockProvider has a keyPrefix of its own.+duplicate\(\{ keyPrefix: '' \}\)/,
+  );
+  const wait = { client, replicas: 1, timeout: '1s' };
+  refuses({ wait }, /wait\.client of RedisLockProvider has a keyPrefix/);
+  assert.ok(
+    new RedisLockProvider({ id: 'orders', client: client.duplicate({ keyPrefix: '' }), keyPrefix: 'app:' }),
+  );
+});
+
 void test('every client of ioredis and node-redis is accepted, with its types', () => {
   const nodes = { rootNodes: [{ url: 'redis://127.0.0.1' }] };
   const sentinels = { name: 'main', sentinelRootNodes: [{ host: '127.0.0.1', port: 26_379 }] };

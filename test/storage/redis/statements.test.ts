@@ -167,13 +167,22 @@ testRedis('a lock that was granted while the clock was ahead is free after its r
   assert.equal(await provider.lock(JOB), undefined, 'lockAtLeastFor keeps it');
 });
 
-testRedis('a key without an end is reported as held for ever', async (bench) => {
-  await bench.send('SET', bench.keyPrefix + JOB.name, 'their-host');
-  const warnings: string[] = [];
-  const observer = { warning: (message: string) => void warnings.push(message) };
-  assert.equal(await bench.provider().lock(JOB, observer), undefined);
-  assert.match(warnings.join(), /held until 9999-.* by 'their-host', longer than any lease/);
-});
+testRedis(
+  'a key that another program wrote without an end is an error that names the key and its fix',
+  async (bench) => {
+    const key = bench.keyPrefix + JOB.name;
+    await bench.send('SET', key, 'their-host');
+    await assert.rejects(bench.provider().lock(JOB), (error: LockStorageError) => {
+      assert.ok(error instanceof LockStorageError);
+      assert.equal(error.outcome, 'nothing-ran');
+      assert.match(error.message, new RegExp(`its key '${key}' has .+ without an expiry. .+ delete the key`));
+      return true;
+    });
+    assert.equal((await bench.provider().inspect(JOB.name))?.lockedBy, 'their-host');
+    await bench.send('DEL', key);
+    assert.ok(await bench.provider().lock(JOB));
+  },
+);
 
 testRedis('a record of a released lock keeps its token for a minute, and then goes', async (bench) => {
   const lock = await bench.provider().lock(JOB);
