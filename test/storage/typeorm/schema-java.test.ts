@@ -38,6 +38,20 @@ async function withMixedFleet(server: ServerName, body: (fleet: MixedFleet) => P
   await body({ dataSource, provider, java });
 }
 
+testOnEveryServer(
+  'deleting rows of a table of ShedLock for Java is a warning, which Java would not insert again',
+  (server) =>
+    withMixedFleet(server, async ({ dataSource }) => {
+      for (const keepRows of [true, false]) {
+        const warnings: string[] = [];
+        const onWarning = (message: string): void => void warnings.push(message);
+        await using provider = closing(new TypeOrmLockProvider(dataSource, { keepRows, onWarning }));
+        await provider.check();
+        assert.equal(/keepRows is false .+ ShedLock for Java/.test(warnings.join('\n')), !keepRows);
+      }
+    }),
+);
+
 testOnEveryServer('the table of ShedLock for Java is used as it is, without tokens (F-71)', (server) =>
   withMixedFleet(server, async ({ dataSource, provider }) => {
     const findings = await provider.verifySchema();

@@ -34,6 +34,7 @@ export class SqlLockProvider extends StorageBasedLockProvider {
   readonly #accessor: SqlStorageAccessor;
   readonly #access: DatabaseAccess;
   readonly #ownsAccess: boolean;
+  readonly #keepsRows: boolean;
 
   /**
    * @param shared connections to the same database, which the caller closes. Default: two connections of its own.
@@ -53,6 +54,7 @@ export class SqlLockProvider extends StorageBasedLockProvider {
     this.#accessor = accessor;
     this.#access = access;
     this.#ownsAccess = shared === undefined;
+    this.#keepsRows = keepRows;
   }
 
   /** A text in the lock table. `undefined` until it was read: by `check`, or by the first lock, which inserts it. */
@@ -78,7 +80,12 @@ export class SqlLockProvider extends StorageBasedLockProvider {
    */
   async check(): Promise<void> {
     this.#access.checkLimits();
-    await this.#accessor.tables.check({ timeoutMs: this.statementTimeoutMs });
+    const { tables } = this.#accessor;
+    const { shape } = await tables.check({ timeoutMs: this.statementTimeoutMs });
+    if (!this.#keepsRows && !shape.hasToken)
+      tables.warnOnce(
+        `keepRows is false on a table without fencing_token, which ShedLock for Java may use. Java does not insert a deleted row again until it restarts, so its job would not run. Leave keepRows at true if Java uses the table.`,
+      );
     await this.#accessor.place.refresh({ timeoutMs: this.statementTimeoutMs });
   }
 
