@@ -256,7 +256,7 @@ export function mysqlDatabase({ mysql2, options, pool, address, password }: Mysq
     );
     return { session: mysqlSessionOf(connection), opened };
   };
-  const database = serverDatabase(mysqlServer, address, open, pool, password);
+  const database = serverDatabase(mysqlServer, { ...address, asked: password }, open, pool);
   return {
     ...database,
     sharedConnections(settings) {

@@ -39,13 +39,43 @@ export interface PostgresClient {
   /** Not in older releases. */
   getTransactionStatus?(): string | null;
   on(event: 'error' | 'end', listener: () => void): unknown;
-  query(options: { name: string | undefined; text: string; values: readonly SqlValue[] }): Promise<{
+  query(options: {
+    name: string | undefined;
+    text: string;
+    values: readonly SqlValue[];
+    types?: PostgresTypes;
+  }): Promise<{
     rows: readonly SqlRow[];
     rowCount: number | null;
   }>;
   connect(): Promise<unknown>;
   end(): Promise<void>;
 }
+
+interface PostgresTypes {
+  readonly getTypeParser: (oid: number, format: string) => (value: never) => unknown;
+}
+
+/** By the ids of the types: bool, int8, int2, int4, json. The application can have given pg other parsers. */
+const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
+  16: (text) => text === 't',
+  21: Number,
+  23: Number,
+  114: (text) => JSON.parse(text) as unknown,
+};
+
+/** For its option `binary`. */
+const BINARY_PARSERS: Readonly<Record<number, (value: Buffer) => unknown>> = {
+  16: (value) => value[0] === 1,
+  20: (value) => String(value.readBigInt64BE()),
+  21: (value) => value.readInt16BE(),
+  23: (value) => value.readInt32BE(),
+  114: (value) => JSON.parse(String(value)) as unknown,
+};
+
+const TYPES: PostgresTypes = {
+  getTypeParser: (id, format) => (format === 'binary' ? BINARY_PARSERS : PARSERS)[id] ?? String,
+};
 
 /** The status of a session that is in no transaction. */
 const IDLE = 'I';
@@ -130,7 +160,7 @@ class PostgresSession implements DriverSession {
   }
 
   send({ id, text, values }: SqlStatement, { prepared }: { prepared: boolean }): Promise<SqlResult> {
-    const sent = this.client.query({ name: prepared ? id : undefined, text, values });
+    const sent = this.client.query({ name: prepared ? id : undefined, text, values, types: TYPES });
     return sent.then(({ rows, rowCount }) => {
       const status = this.client.getTransactionStatus?.() ?? this.#status;
       return { rows, affectedRows: rowCount, insertId: undefined, inTransaction: status !== IDLE };
@@ -206,7 +236,7 @@ export function postgresDatabase({ Client, options, pool, schema, password }: Po
         Object.assign(each ?? {}, { password: ofOption });
     return { session: postgresSessionOf(client), opened: connected(client, options, wanted) };
   };
-  const database = serverDatabase(postgresServer, address, open, pool, password);
+  const database = serverDatabase(postgresServer, { ...address, asked: password }, open, pool);
   return { ...database, schema: ofAddress ?? schema, isSchemaOfAddress: ofAddress !== undefined };
 }
 

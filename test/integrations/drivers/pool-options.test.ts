@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { ClaimLostError, type JobGuard } from 'cronlatch';
 import * as mysqlDriver from 'cronlatch/mysql2';
+import * as pgDriver from 'cronlatch/pg';
 import mysql, { type PoolOptions } from 'mysql2/promise';
+import pg, { type PoolConfig } from 'pg';
 import { JOB } from '../../support/benches/transaction';
 import { databaseOn, testOn } from '../../support/databases/fresh';
 
@@ -38,6 +40,44 @@ for (const kind of ['mysql', 'mariadb'] as const)
           await database.dispose();
         }
       });
+
+/** As the text that the server sends. */
+const TEXTS: PoolConfig = { types: { getTypeParser: () => String } };
+const POSTGRES_OPTIONS: readonly (PoolConfig & { readonly binary?: boolean })[] = [
+  {},
+  TEXTS,
+  { binary: true },
+];
+
+for (const options of POSTGRES_OPTIONS)
+  // In binary mode, pg itself reads negative numbers wrong, so such a pool cannot be shared.
+  for (const connections of options.binary ? (['own'] as const) : (['own', 'shared'] as const))
+    testOn(
+      'postgres',
+      `postgres: other parsers of pg and ${Object.keys(options).join()} of the pool do not matter (${connections})`,
+      async () => {
+        const database = await databaseOn('postgres');
+        const pool = new pg.Pool({ connectionString: database.url, ...options });
+        const before = [16, 20, 23, 114].map(
+          (oid) => [oid, pg.types.getTypeParser(oid) as (text: string) => unknown] as const,
+        );
+        let guard: JobGuard | undefined;
+        try {
+          for (const [oid] of before) pg.types.setTypeParser(oid, (text) => `<${text}>`);
+          await pgDriver.createTables(pool, { connections });
+          assert.deepEqual(await pgDriver.verifySchema(pool, { connections }), []);
+          guard = await pgDriver.createJobGuard(pool, { connections, pollInterval: false, logger: false });
+          await guard.run({ name: 'lock', lockAtMostFor: '1m', keepAlive: true }, () => {});
+          await guard.run(JOB, () => pgDriver.inRunTransaction(() => {}));
+          assert.equal((await guard.ledger.last(JOB.name))?.state, 'completed');
+        } finally {
+          for (const [oid, parser] of before) pg.types.setTypeParser(oid, parser);
+          await guard?.close();
+          await pool.end();
+          await database.dispose();
+        }
+      },
+    );
 
 function describe(options: PoolOptions): string {
   return Object.entries(options)

@@ -62,6 +62,8 @@ export interface ServerAddress {
   readonly user?: string | undefined;
   /** Only texts are removed: a password can also be a function. */
   readonly secrets: readonly unknown[];
+  /** Called for the password of each new connection of our own. Default: the driver has it. */
+  readonly asked?: PasswordSource | undefined;
   /** The name of the server's kind in messages. Default: that of the dialect. */
   readonly label?: string | undefined;
 }
@@ -108,16 +110,12 @@ async function askPassword(password: PasswordSource, limitMs: number): Promise<s
   throw new Error(`the option password must return a text, not ${answer === null ? 'null' : typeof answer}`);
 }
 
-/**
- * @param pool of the application. Without it, the connections cannot be shared.
- * @param password is asked for at each new connection of our own. Default: the driver has the password.
- */
+/** @param pool of the application. Without it, the connections cannot be shared. */
 export function serverDatabase(
   driver: ServerDriver,
   address: ServerAddress,
   openWith: (limitMs: number, password?: string) => OpeningSession,
   pool: ConnectionPool | undefined,
-  password: PasswordSource | undefined,
 ): SqlDatabase {
   const { dialect } = driver;
   const { host = 'localhost', port = PORTS[dialect.name], socketPath, database, user, secrets } = address;
@@ -126,7 +124,7 @@ export function serverDatabase(
   const kind = address.label ?? dialect.label;
   let newest = '';
   const open = async (limitMs: number): Promise<OpeningSession> =>
-    openWith(limitMs, password && (newest = await askPassword(password, limitMs)));
+    openWith(limitMs, address.asked && (newest = await askPassword(address.asked, limitMs)));
   return {
     dialect,
     place: `${dialect.name}:${database ?? ''}`,
