@@ -190,13 +190,11 @@ function failed(error: Error, context: Context, guard: JobGuard): Promise<Respon
       `${error.message} Create what is missing with npx cronlatch init.`,
     );
   const isAct = context.req.method === 'POST';
-  if (error instanceof LockStorageError)
-    return problem(
-      context,
-      503,
-      'No answer',
-      `The database did not answer. ${isAct ? MAYBE_DONE : 'Load the page again.'}`,
-    );
+  if (error instanceof LockStorageError) {
+    const isOfLock = ['lock', 'locks'].some((name) => context.req.query(name) !== undefined);
+    const text = `The ${isOfLock ? 'lock provider' : 'database'} did not answer. ${isAct ? MAYBE_DONE : 'Load the page again.'}`;
+    return problem(context, 503, 'No answer', text);
+  }
   const isMisuse = error instanceof InvalidLockUseError || error instanceof InvalidLockConfigurationError;
   if (isMisuse) return problem(context, 404, 'Not found', error.message);
   integrationOf(guard).warn('A page of the dashboard failed.', error);

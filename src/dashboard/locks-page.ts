@@ -1,6 +1,8 @@
 import type { LockState } from '../core';
 import { isHoldOwner } from '../core/lease/owner';
+import { unableTo } from '../guard/guard-locks';
 import { stateOfLock } from '../guard/operations/signs';
+import { locksOfJobs } from '../guard/overview';
 import {
   actForm,
   linkTo,
@@ -20,25 +22,33 @@ const PAGE = 100;
 export async function locksPage(view: View): Promise<Page> {
   const held = view.query.get('locks') !== 'all';
   const after = view.query.get('after') ?? undefined;
-  const locks = await view.reads.read(`locks ${held} ${after}`, () =>
-    view.guard.locks.list({ held, limit: PAGE + 1, ...(after ? { after } : {}) }),
+  const listed = await view.reads.read(`locks ${held} ${after}`, () =>
+    view.guard.locks.list({ held, limit: PAGE + 1, ...(after ? { after } : {}) }).catch(unableTo),
   );
-  const now = new Date();
-  const shown = locks.slice(0, PAGE);
-  const more = locks.length > PAGE ? shown.at(-1)?.name : undefined;
+  if (listed === undefined) return await locksOfJobsPage(view);
+  const shown = listed.slice(0, PAGE);
+  const more = listed.length > PAGE ? shown.at(-1)?.name : undefined;
   const body = html`<p>
       ${held ? html`<a href="?locks=all">Show free locks, too</a>` : html`<a href="?locks=held">Show only held locks</a>`}
     </p>
-    ${
-      shown.length === 0
-        ? html`<p>${held ? 'No lock is held.' : 'There are no locks.'}</p>`
-        : tableOf(
-            ['Lock', 'State', 'Holder', 'Since', 'Until'],
-            shown.map((lock) => rowOf(lock, now)),
-          )
-    }
+    ${shown.length === 0 ? html`<p>${held ? 'No lock is held.' : 'There are no locks.'}</p>` : lockTable(shown)}
     ${more ? html`<p><a href="${linkTo({ locks: held ? 'held' : 'all', after: more })}">Next page</a></p>` : ''}`;
   return { title: 'Locks', body };
+}
+
+async function locksOfJobsPage(view: View): Promise<Page> {
+  const overview = await view.reads.read('overview', () => view.guard.overview());
+  const [locks, problems] = [locksOfJobs(overview), overview.problems];
+  const body = html`<p>The lock provider cannot list its locks, so these are the held locks of known jobs.</p>
+    ${problems.map(({ text }) => html`<p>${text}</p>`)}
+    ${locks.length > 0 ? lockTable(locks) : problems.length > 0 ? '' : html`<p>No lock is held.</p>`}`;
+  return { title: 'Locks', body };
+}
+
+function lockTable(locks: readonly LockState[]): Html {
+  const now = new Date();
+  const rows = locks.map((lock) => rowOf(lock, now));
+  return tableOf(['Lock', 'State', 'Holder', 'Since', 'Until'], rows);
 }
 
 function rowOf(lock: LockState, now: Date): Html {

@@ -34,21 +34,22 @@ export async function overviewPage(view: View): Promise<Page> {
 }
 
 /** Each problem and note, with the place where it can be fixed. */
-function problemsOf({ jobs }: Overview): Html | string {
-  const remarks = jobs.flatMap(({ job, problems, notes }) =>
+function problemsOf({ jobs, problems: ofAll }: Overview): Html | string {
+  const ofJobs = jobs.flatMap(({ job, problems, notes }) =>
     [...problems, ...notes].map((remark) => ({ job, remark })),
   );
+  const remarks = [...ofAll.map((remark) => ({ job: undefined, remark })), ...ofJobs];
   if (remarks.length === 0) return html`<p>${stateText('ok', ': no problems')}</p>`;
   return html`<ul class="problems" aria-label="Problems">
     ${remarks.map(({ job, remark }) => remarkOf(job, remark))}
   </ul>`;
 }
 
-export function remarkOf(job: string, { kind, text, command }: JobRemark): Html {
+export function remarkOf(job: string | undefined, { kind, text, command }: JobRemark): Html {
   const [tone, sign] = stateCell(kind);
   return html`<li class="${tone}">
     <span aria-hidden="true">${sign[0]}</span>
-    <a href="${fixOf(job, command)}">${text}</a> ${commandHint(command)}
+    ${job === undefined ? text : html`<a href="${fixOf(job, command)}">${text}</a>`} ${commandHint(command)}
   </li>`;
 }
 

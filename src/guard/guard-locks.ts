@@ -1,14 +1,17 @@
 import {
   InvalidLockConfigurationError,
   InvalidLockUseError,
+  LockStorageError,
   type Clock,
   type Duration,
   type EventHub,
   type LockPage,
   type LockProvider,
   type LockState,
+  SchemaMismatchError,
 } from '../core';
 import { describeValue } from '../core/options';
+import { PROBED_NAME } from '../core/lock-name';
 import { DAY_MS, parseDuration } from '../core/duration';
 import { isHoldOwner, LONGEST_HOLD_OWNER, newHoldOwner } from '../core/lease/owner';
 
@@ -158,6 +161,41 @@ export async function allLocks(
     all.push(...page);
   } while (page.length === PAGE && all.length < most);
   return all;
+}
+
+/** What a lock provider shows of its held locks. */
+export interface HeldLocks {
+  readonly held: readonly LockState[];
+  /** `false`: the lock provider cannot list its locks, so only those of the names are known. */
+  readonly areAll: boolean;
+  /** The lock provider did not answer. */
+  readonly failure?: LockStorageError;
+}
+
+/**
+ * Reads the held locks. A lock provider that cannot list them gets one read for each name, all at once.
+ *
+ * @throws SchemaMismatchError if the table of locks is missing or wrong
+ */
+export async function readHeldLocks(locks: GuardLocks, names: Iterable<string>): Promise<HeldLocks> {
+  try {
+    const held = await allLocks(locks, { held: true }).catch(unableTo);
+    if (held !== undefined) return { held, areAll: true };
+    // Without a known job, the answer of the store still matters.
+    const reads = [PROBED_NAME, ...names].map((name) => locks.inspect(name).catch(unableTo));
+    const found = await Promise.all(reads);
+    return { held: found.flatMap((lock) => (lock?.isHeld ? [lock] : [])), areAll: false };
+  } catch (failure) {
+    if (!(failure instanceof LockStorageError) || failure instanceof SchemaMismatchError) throw failure;
+    return { held: [], areAll: false, failure };
+  }
+}
+
+/** Of a lock provider without that method, or a name that it cannot have. */
+export function unableTo(error: unknown): undefined {
+  if (error instanceof InvalidLockUseError || error instanceof InvalidLockConfigurationError)
+    return undefined;
+  throw error;
 }
 
 function holdOwnerOf(name: string, { actor, reason }: ForcedRelease, since: Date): string {

@@ -188,7 +188,8 @@ export class JobGuard {
 
   /**
    * Shows the jobs of all instances at a glance: what runs, what is held and by whom, and each problem with the command that
-   * fixes it. Sends three statements, and one more for each further thousand of held locks.
+   * fixes it. Sends three statements, and one more for each further thousand of held locks. A lock provider that cannot list
+   * its locks gets one read for each known job instead, all at once. If it does not answer, that is a problem.
    *
    * @throws LockStorageError if a store fails
    */

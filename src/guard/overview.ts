@@ -1,4 +1,4 @@
-import { InvalidLockUseError, type LockState } from '../core';
+import type { LockProvider, LockState, LockStorageError } from '../core';
 import { DAY_MS, parseDuration, type Duration } from '../core/duration';
 import { describeAhead } from '../core/lease/lock-records';
 import { isKept, readHold } from '../core/lease/owner';
@@ -17,10 +17,10 @@ import { describeRun, isRunAhead } from '../ledger/run';
 import { calendarPeriodsOf } from '../ledger/policy/job-policy';
 import { requestIdOf } from '../ledger/operator/request-run';
 import { limitOf, type LedgerContext } from '../ledger/store-statements';
-import { allLocks, type GuardLocks } from './guard-locks';
+import { readHeldLocks, type GuardLocks } from './guard-locks';
 import { skipsDates } from './jobs/cron-expression';
 
-type Problem = 'clock' | 'failed' | 'interrupted' | 'late' | 'missed' | 'unreadable';
+type Problem = 'clock' | 'failed' | 'interrupted' | 'late' | 'missed' | 'unreachable' | 'unreadable';
 
 /** What an operator should know of a job. */
 export interface JobRemark {
@@ -33,6 +33,7 @@ export interface JobRemark {
    * - `late`: a scheduled time has passed, and no instance has answered its tick.
    * - `missed`: whole periods have passed since the newest run, and the schedule leaves out no date.
    * - `unreadable`: another version of cronlatch registered the job, or this machine does not know its time zone.
+   * - `unreachable`: the lock provider did not answer, so no job gets its lock. A problem of all jobs.
    *
    * Notes:
    *
@@ -51,7 +52,17 @@ export interface JobRemark {
 
 /** The states of a job in one word, the worst first. */
 const STATES = [
-  ...(['failed', 'interrupted', 'unreadable', 'clock', 'on hold', 'standby', 'late', 'missed'] as const),
+  ...([
+    'failed',
+    'interrupted',
+    'unreadable',
+    'clock',
+    'on hold',
+    'standby',
+    'late',
+    'missed',
+    'unreachable',
+  ] as const),
   ...(['due', 'running', 'kept', 'ok', 'disabled'] as const),
 ];
 
@@ -89,9 +100,11 @@ export interface Overview {
   readonly now: Date;
   /** `false`: only jobs that have runs are known. */
   readonly hasRegister: boolean;
+  /** Those of no single job. */
+  readonly problems: readonly JobRemark[];
   /** The jobs, the worst state first. */
   readonly jobs: readonly JobOverview[];
-  /** The held locks of no known job. `undefined` if the lock provider cannot list its locks. */
+  /** The held locks of no known job. `undefined` if the lock provider cannot list its locks, or did not answer. */
   readonly locks: readonly LockState[] | undefined;
 }
 
@@ -125,7 +138,6 @@ export async function readOverview(
   const toleranceMs = parseDuration(lateAfter, 'lateAfter of guard.overview');
   const register = context && (await readKnownRegister(context));
   const latest = (await context?.store.latest?.(limitOf(context))) ?? [];
-  const locks = await allLocks(guardLocks, { held: true }).catch(unlisted);
   const { now = new Date(), jobs: registered = [], unreadable = [] } = register ?? {};
   // The newest run shows that the clock was ahead. Other periods that have not begun may have runs, too.
   const ahead = latest.filter((run) => isRunAhead(run, now)).map(({ job }) => job);
@@ -133,31 +145,53 @@ export async function readOverview(
   const more = ahead.length > 0 ? await context?.store.summaries?.(future, limitOf(context)) : [];
   const runs = new Map([...(more ?? []), ...latest].map((run) => [describeRun(run), run])).values();
   const late = findLateJobs({ now, jobs: registered }, toleranceMs);
-  const lockOf = new Map(locks?.map((lock) => [lock.name, lock]));
   const runsOf = new Map<string, LatestRun[]>();
   for (const run of runs) runsOf.set(run.job, [...(runsOf.get(run.job) ?? []), run]);
   const jobOf = new Map(registered.map((each) => [each.job, each]));
   const rowOf = new Map(unreadable.map((row) => [row.job, row]));
   const names = new Set([...jobOf.keys(), ...rowOf.keys(), ...runsOf.keys()]);
+  const lockNameOf = (name: string): string => jobOf.get(name)?.declared.lock ?? name;
+  const { held, areAll, failure } = await readHeldLocks(guardLocks, new Set([...names].map(lockNameOf)));
+  const lockOf = new Map(held.map((lock) => [lock.name, lock]));
   const declared = new Set(registered.map((job) => job.declared.lock));
-  for (const lock of locks ?? []) if (!declared.has(lock.name) && describeAhead(lock)) names.add(lock.name);
+  for (const lock of held) if (!declared.has(lock.name) && describeAhead(lock)) names.add(lock.name);
   const jobs = [...names].sort().map((name) => {
     const [job, row, own] = [jobOf.get(name), rowOf.get(name), runsOf.get(name) ?? []];
-    const lock = lockOf.get(job?.declared.lock ?? name);
+    const lock = lockOf.get(lockNameOf(name));
     const timeZone = zoneOf(job?.declared) ?? own[0]?.timeZone ?? 'UTC';
     const at = (instant = now): string => when(instant, { timeZone, now });
-    const found: Found = { name, job, lock, runs: own, now, timeZone, at };
+    const found: Found = {
+      name,
+      job,
+      lock,
+      isUnreachable: failure !== undefined,
+      runs: own,
+      now,
+      timeZone,
+      at,
+    };
     const unread = row ? [unreadableRemark(row)] : [];
     return overviewOfJob(found, [...unread, ...clockRemark(lock), ...lateRemark(found, late.get(name))]);
   });
   for (const { lock } of jobs) if (lock) lockOf.delete(lock.name);
   jobs.sort((a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state));
-  return { now, hasRegister: register !== undefined, jobs, locks: locks && [...lockOf.values()] };
+  const problems = failure ? [unreachableRemark(context?.lockProvider, failure)] : [];
+  const locks = areAll ? [...lockOf.values()] : undefined;
+  return { now, hasRegister: register !== undefined, problems, jobs, locks };
 }
 
-/** Of a lock provider that cannot list its locks. */
-function unlisted(error: unknown): undefined {
-  if (!(error instanceof InvalidLockUseError)) throw error;
+/** Of a lock provider that cannot list its locks: those of known jobs, each once. */
+export function locksOfJobs({ jobs }: Overview): readonly LockState[] {
+  return [...new Map(jobs.flatMap(({ lock }) => (lock ? [[lock.name, lock]] : []))).values()];
+}
+
+/** Without the words of the store, which may contain secrets. */
+export function unreachableRemark(
+  { id }: Partial<LockProvider> = {},
+  { driverCode }: LockStorageError,
+): JobRemark {
+  const text = `The lock provider${id === undefined ? '' : ` '${id}'`} did not answer${driverCode === undefined ? '' : ` (${driverCode})`}. No job gets its lock, and it is unknown which locks are held.`;
+  return { kind: 'unreachable', text };
 }
 
 /** All that is known of a job. */
@@ -165,6 +199,7 @@ interface Found {
   readonly name: string;
   readonly job: RegisteredJob | undefined;
   readonly lock: LockState | undefined;
+  readonly isUnreachable: boolean;
   readonly runs: readonly LatestRun[];
   readonly now: Date;
   readonly timeZone: string;
@@ -180,6 +215,7 @@ function overviewOfJob(found: Found, others: readonly JobRemark[]): JobOverview 
   const isKeptLock = lock !== undefined && isKept(lock.lockedBy);
   const isHeld = lock !== undefined && !isKeptLock && !readHold(lock.lockedBy);
   const words: Partial<Record<string, boolean>> = {
+    unreachable: found.isUnreachable && job?.declared.enabled !== false,
     due: newest?.state === 'pending' || (newest?.state === 'failed' && newest.nextAttemptAt !== undefined),
     running: isHeld || running.length > 0,
     kept: isKeptLock,

@@ -1,14 +1,16 @@
 import type { Command } from 'commander';
+import { LockStorageError, type LockState } from '../../core';
 import { parsePositiveDuration } from '../../core/duration';
 import { instanceOf, leaseOf } from '../../core/lease/owner';
 import type { JobGuard } from '../../guard';
-import { allLocks } from '../../guard/guard-locks';
+import { allLocks, unableTo } from '../../guard/guard-locks';
+import { locksOfJobs } from '../../guard/overview';
 import { stateCell, stateOfLock } from '../../guard/operations/signs';
 import { ConflictError } from '../failure';
 import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-command';
 import { KnownJobs } from '../../guard/operations/known-jobs';
 import type { ChangeOptions, Options } from '../options';
-import { print, printJson, printTable, shown } from '../terminal';
+import { print, printJson, printNote, printTable, shown } from '../terminal';
 
 /**
  * `cronlatch locks` lists the locks. `release` ends the lease of a holder that has crashed. `purge` deletes old runs, or
@@ -31,8 +33,10 @@ async function listLocks(
   guard: JobGuard,
   { held = false, verbose = false, json }: Options & { readonly held?: boolean; readonly verbose?: boolean },
 ): Promise<void> {
-  const locks = await allLocks(guard.locks, { held });
+  const listed = await allLocks(guard.locks, { held }).catch(unableTo);
+  const locks = listed ?? (await heldByJobs(guard));
   if (json) return printJson('locks', { locks });
+  if (!listed) printNote('This lock provider cannot list its locks. These are the held locks of jobs.');
   if (locks.length === 0) return print(held ? 'no lock is held' : 'there are no locks');
   const rows = locks.map((lock) => {
     const { name, isHeld, lockedBy, lockedAt, lockUntil, fencingToken } = lock;
@@ -47,6 +51,13 @@ async function listLocks(
     };
   });
   printTable(rows, { drop: ['token', 'since', 'until'], wrap: 'holder' });
+}
+
+async function heldByJobs(guard: JobGuard): Promise<readonly LockState[]> {
+  const overview = await guard.overview();
+  const [problem] = overview.problems;
+  if (problem) throw new LockStorageError(problem.text);
+  return locksOfJobs(overview);
 }
 
 async function release(

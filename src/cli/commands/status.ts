@@ -31,7 +31,7 @@ async function show(guard: JobGuard, { check, tolerance, json }: StatusOptions):
   const lateAfter = parseDuration(tolerance, '--tolerance');
   const relatively: OverviewOptions['when'] = (instant, { now }) => relative(instant, now) ?? '';
   const overview = await guard.overview({ lateAfter, when: check || json ? undefined : relatively });
-  const problems = overview.jobs.flatMap((job) => job.problems);
+  const problems = [...overview.problems, ...overview.jobs.flatMap((job) => job.problems)];
   if (check && problems.length > 0) io.exitCode = EXIT.problems;
   if (json) return printJson('status', overview);
   const notes = overview.jobs.flatMap((job) => job.notes);
@@ -49,7 +49,8 @@ async function show(guard: JobGuard, { check, tolerance, json }: StatusOptions):
     drop: ['next tick', 'started', 'last run'],
     wrap: 'holder',
   });
-  if (locks === undefined) printText('The lock provider of this guard cannot list its locks.');
+  if (locks === undefined && overview.problems.length === 0)
+    printText('The lock provider of this guard cannot list its locks, so only those of jobs are shown.');
   if (locks && locks.length > MOST_OTHERS)
     printText(`${locks.length - MOST_OTHERS} more locks: cronlatch locks --held`);
   if (!hasRegister)

@@ -1,4 +1,9 @@
-import { InvalidLockConfigurationError, SchemaMismatchError, type LockState } from '../../core';
+import {
+  InvalidLockConfigurationError,
+  LockStorageError,
+  SchemaMismatchError,
+  type LockState,
+} from '../../core';
 import { isAhead } from '../../core/clock';
 import { instanceOf, isKept, leaseOf, readHold } from '../../core/lease/owner';
 import type { RegisteredJob, Run } from '../../ledger';
@@ -14,7 +19,7 @@ import {
 } from '../../ledger/operator/state-of-run';
 import type { JobGuard } from '../job-guard';
 import { describeDuration } from '../log/logger';
-import { clockRemark, endOfHold, type JobRemark } from '../overview';
+import { clockRemark, endOfHold, unreachableRemark, type JobRemark } from '../overview';
 import { KnownJobs } from './known-jobs';
 import { relative } from './signs';
 
@@ -48,7 +53,7 @@ export async function readWhy(
 ): Promise<Why> {
   const jobs = await KnownJobs.of(guard).catch(noneIfNoRunStore);
   const registered = jobs?.get(job);
-  const lock = await guard.locks.inspect(registered?.declared.lock ?? job);
+  const [lock, failure] = await inspectLock(guard, registered?.declared.lock ?? job);
   if (lock === undefined) await jobs?.check(job);
   const [run, runsUnknown] = registered?.declared.kind === 'lock' ? [] : await newestRun(jobs, job, scope);
   // A run that has ended stops no tick of another period.
@@ -64,7 +69,11 @@ export async function readWhy(
   const ofRun = run && runObstacle(run, { isLocked: lock?.isHeld === true, lockId, when, now });
   const nextScheduledAt = registered?.nextScheduledAt;
   return {
-    obstacles: [...lockObstacles(lock, registered, now, when), ...(ofRun && !isPast ? [ofRun] : [])],
+    obstacles: [
+      ...(failure ? [unreachable(jobs, failure)] : []),
+      ...lockObstacles(lock, registered, now, when),
+      ...(ofRun && !isPast ? [ofRun] : []),
+    ],
     running: lock && isRunning(lock, registered, now) ? runningText(lock, registered, run, now) : undefined,
     past: isPast && run.state !== 'completed' ? ofRun : undefined,
     tick: nextScheduledAt && tickText(nextScheduledAt, now, when),
@@ -73,6 +82,24 @@ export async function readWhy(
     nextScheduledAt,
     runsUnknown,
   };
+}
+
+/** The runs are shown even if the lock provider does not answer. */
+async function inspectLock(
+  { locks }: JobGuard,
+  name: string,
+): Promise<readonly [lock?: LockState | undefined, failure?: LockStorageError]> {
+  try {
+    return [await locks.inspect(name)];
+  } catch (error) {
+    if (!(error instanceof LockStorageError) || error instanceof SchemaMismatchError) throw error;
+    return [undefined, error];
+  }
+}
+
+function unreachable(jobs: KnownJobs | undefined, failure: LockStorageError): Obstacle {
+  const { kind, text } = unreachableRemark(jobs?.context.lockProvider, failure);
+  return { reason: kind, text };
 }
 
 /** Without a run store, all jobs have only locks. */

@@ -1,0 +1,144 @@
+/** Locks that are not in the database of the runs: their state comes from the lock provider. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { JobGuard, LockStorageError } from 'cronlatch';
+import type { LockProvider } from 'cronlatch/provider';
+import { systemClock } from '#cronlatch/core/clock';
+import { readWhy } from '#cronlatch/guard/operations/why';
+import { siteOf } from '../dashboard/site';
+import { testEtcd } from '../support/benches/etcd';
+import { runningJob } from '../support/benches/guard';
+import { guardOfRuns } from '../support/benches/guard-of-runs';
+import { testRedis } from '../support/benches/redis';
+import { testOnZooKeeper } from '../support/benches/zookeeper';
+import { RunsAndRequests } from '../support/stores/in-memory-requests';
+
+const OPTIONS = { logger: false, pollInterval: false } as const;
+const NAMES = ['busy', 'idle', 'paused'];
+
+/** A guard with three jobs that have only locks, and their runs in memory. */
+async function guardOn(lockProvider: LockProvider): Promise<JobGuard> {
+  const guard = new JobGuard({
+    lockProvider,
+    runStore: new RunsAndRequests({ clock: systemClock }),
+    ...OPTIONS,
+  });
+  for (const name of NAMES) guard.wrap({ name, lockAtMostFor: '10m', history: true }, () => {});
+  await guard.runOverdue();
+  return guard;
+}
+
+async function statesOf(guard: JobGuard): Promise<Record<string, string>> {
+  const { jobs } = await guard.overview();
+  return Object.fromEntries(jobs.map(({ job, state }) => [job, state]));
+}
+
+async function pause(guard: JobGuard): Promise<void> {
+  const until = new Date(Date.now() + 3_600_000);
+  assert.equal(await guard.locks.hold('paused', { until, actor: 'anne', reason: 'audit' }), true);
+}
+
+async function assertUnreachable(guard: JobGuard, id: string): Promise<void> {
+  const { problems, locks } = await guard.overview();
+  assert.deepEqual([problems.map(({ kind }) => kind), locks], [['unreachable'], undefined]);
+  assert.ok(problems[0]?.text.startsWith(`The lock provider '${id}' did not answer`), problems[0]?.text);
+  assert.deepEqual(await statesOf(guard), {
+    ...{ busy: 'unreachable', idle: 'unreachable', paused: 'unreachable' },
+  });
+  const { obstacles } = await readWhy(guard, 'busy');
+  assert.deepEqual(
+    obstacles.map(({ reason, text }) => [reason, text]),
+    [['unreachable', problems[0]?.text]],
+  );
+  const page = (await siteOf(guard).get()).text;
+  assert.match(page, /3 jobs: 3 unreachable/);
+  assert.match(page, /The lock provider &#39;[^<]*&#39; did not answer/);
+}
+
+testRedis('holds and running jobs are shown, and a Redis that is gone is a problem', async (bench) => {
+  const [holder, lockProvider] = [
+    new JobGuard({ lockProvider: bench.provider(), ...OPTIONS }),
+    bench.provider(),
+  ];
+  const guard = await guardOn(lockProvider);
+  const job = await runningJob(holder, { name: 'busy', lockAtMostFor: '10m' });
+  await pause(guard);
+  assert.deepEqual(await statesOf(guard), { busy: 'running', idle: 'ok', paused: 'on hold' });
+  const { problems, locks } = await guard.overview();
+  assert.deepEqual([problems, locks], [[], undefined]);
+  const site = siteOf(guard);
+  const [overview, page] = [await site.get(), await site.get('?locks=held')];
+  assert.match(overview.text, /anne holds lock &#39;paused&#39;: audit\./);
+  assert.equal(page.status, 200);
+  assert.deepEqual(
+    [...page.text.matchAll(/lock=(\w+)">/g)].map(([, name]) => name),
+    ['paused', 'busy'],
+  );
+  job.finish();
+  await job.result;
+  assert.equal((await statesOf(guard))['busy'], 'ok');
+  bench.connected.close();
+  await assertUnreachable(guard, bench.keyPrefix);
+  const gone = await siteOf(guard).get('?locks=held');
+  assert.equal(gone.status, 200);
+  assert.match(gone.text, /did not answer/);
+});
+
+testEtcd(
+  'holds and running jobs are shown, and an etcd that is gone is a problem',
+  async ({ gateway, provider }) => {
+    const guard = await guardOn(provider);
+    const job = await runningJob(guard, { name: 'busy', lockAtMostFor: '10m' });
+    await pause(guard);
+    assert.deepEqual(await statesOf(guard), { busy: 'running', idle: 'ok', paused: 'on hold' });
+    job.finish();
+    await job.result;
+    await gateway.close();
+    await assertUnreachable(guard, provider.id ?? '');
+    const page = await siteOf(guard).get('?locks=held');
+    assert.equal(page.status, 503);
+    assert.match(page.text, /The lock provider did not answer\./);
+  },
+);
+
+testOnZooKeeper('running jobs are shown, and a ZooKeeper that is gone is a problem', async (bench) => {
+  const client = await bench.client();
+  const provider = await bench.provider({ client });
+  const guard = await guardOn(provider);
+  const job = await runningJob(guard, { name: 'busy', lockAtMostFor: '10m' });
+  assert.deepEqual(await statesOf(guard), { busy: 'running', idle: 'ok', paused: 'ok' });
+  job.finish();
+  await job.result;
+  client.close();
+  await assertUnreachable(guard, provider.id ?? '');
+});
+
+void test('a lock name that the lock provider cannot have hides no other lock', async () => {
+  const { provider, runStore } = guardOfRuns();
+  const found = { isHeld: true, lockedBy: 'web-1/17/x', lockUntil: new Date(), fencingToken: 1 };
+  const lockProvider: LockProvider = {
+    lock: (...of) => provider.lock(...of),
+    inspect: (name) =>
+      name === 'idle' ? provider.inspect('x'.repeat(300)) : Promise.resolve({ name, ...found }),
+  };
+  const guard = new JobGuard({ lockProvider, runStore, ...OPTIONS });
+  for (const name of NAMES) guard.wrap({ name, lockAtMostFor: '10m', history: true }, () => {});
+  await guard.runOverdue();
+  assert.deepEqual(await statesOf(guard), { busy: 'running', paused: 'running', idle: 'ok' });
+});
+
+void test('without a known job, a lock provider that does not answer is a problem', async () => {
+  const { provider } = guardOfRuns();
+  const away = new LockStorageError('gone: redis://me:secret@host', { driverCode: 'ECONNREFUSED' });
+  const lockProvider: LockProvider = {
+    lock: (...of) => provider.lock(...of),
+    inspect: () => Promise.reject(away),
+  };
+  const { problems } = await new JobGuard({ lockProvider, ...OPTIONS }).overview();
+  assert.deepEqual(
+    problems.map(({ text }) => text),
+    [
+      'The lock provider did not answer (ECONNREFUSED). No job gets its lock, and it is unknown which locks are held.',
+    ],
+  );
+});
