@@ -66,7 +66,7 @@ export class OverdueRuns {
     this.#cancelTimer = undefined;
   }
 
-  /** Waits until the ends of requested runs are recorded, and notices are stored. */
+  /** Waits until the ends of requested runs are recorded, and notices are stored and sent. */
   async close(): Promise<void> {
     await Promise.all(this.#serving);
     await this.notices?.close();

@@ -39,6 +39,8 @@ export class Notices {
   /** The ids of problems that last, whose notices are stored. */
   #stored: ReadonlySet<string> = new Set();
   #checking: Promise<void> | undefined;
+  /** Calls of targets, with the records of their outcomes. */
+  readonly #sending = new Set<Promise<void>>();
   #hasWarned = false;
 
   /**
@@ -61,7 +63,7 @@ export class Notices {
     events.on('run:failed', (event) => this.#onFailed(event));
   }
 
-  /** Looks for problems, stores their notices, and sends those that are due. Never rejects. */
+  /** Looks for problems, stores their notices, and begins to send those that are due. Never rejects. */
   async check(): Promise<void> {
     await (this.#checking ??= this.#check().finally(() => (this.#checking = undefined)));
   }
@@ -71,6 +73,7 @@ export class Notices {
     this.#closing.abort();
     await this.#checking;
     if (this.#failed.length > 0) await this.check();
+    await Promise.all(this.#sending);
   }
 
   #onFailed({ run, isFinal, error }: CronlatchEvents['run:failed']): void {
@@ -87,10 +90,14 @@ export class Notices {
       await this.#sendDue();
       this.#hasWarned = false;
     } catch (error) {
-      const message = 'Could not store or read notices. The guard will try again at the next poll.';
-      if (!this.#hasWarned) this.context.events.emit('guard:warning', { message, error });
-      this.#hasWarned = true;
+      this.#warn(error);
     }
+  }
+
+  #warn(error: unknown): void {
+    const message = 'Could not store or read notices. The guard will try again at the next poll.';
+    if (!this.#hasWarned) this.context.events.emit('guard:warning', { message, error });
+    this.#hasWarned = true;
   }
 
   /** Each target has a row. If another instance has stored it, or it was sent before, nothing is written. */
@@ -118,22 +125,41 @@ export class Notices {
         kind === 'notice' && (state === 'open' ? dueAt : leaseUntil) <= now,
     );
     if (this.#closing.signal.aborted) return;
-    await Promise.all(due.slice(0, MOST_AT_A_CHECK).map((request) => this.#send(request)));
+    const most = Math.max(0, MOST_AT_A_CHECK - this.#sending.size);
+    await Promise.all(due.slice(0, most).map((request) => this.#send(request)));
   }
 
-  async #send({ id, job, reason, attempt }: StoredRequest): Promise<void> {
+  /** Takes a notice, and does not wait for its target, which may hang. */
+  async #send(request: StoredRequest): Promise<void> {
+    const { id, reason } = request;
     const [limit, owner] = [limitOf(this.context), newOwner(this.context.instance)];
     const target = this.#targets[Number(id.split('.')[1])];
     if (target === undefined || !(await this.#requests.take(id, { owner, leaseMs: LEASE_MS }, limit))) return;
     const { hold, ...notice } = JSON.parse(reason) as Waiting;
-    const isDropped = hold !== undefined && (await this.#hasEndedEarly(hold));
-    const outcome = isDropped ? undefined : await this.#call(target, notice);
+    if (hold !== undefined && (await this.#hasEndedEarly(hold))) {
+      await this.#requests.change(id, owner, { state: 'dropped' }, limit);
+      return;
+    }
+    const sending = this.#deliver(request, owner, this.#call(target, notice))
+      .catch((error: unknown) => this.#warn(error))
+      .finally(() => this.#sending.delete(sending));
+    this.#sending.add(sending);
+  }
+
+  /** Records how a call has ended. */
+  async #deliver(
+    { id, job, attempt }: StoredRequest,
+    owner: string,
+    call: Promise<string | undefined>,
+  ): Promise<void> {
+    const outcome = await call;
     const willRetry = outcome !== undefined && (attempt < RETRIES || this.#closing.signal.aborted);
     const message = `A notice about job '${job}' was not sent, after ${RETRIES + 1} attempts: ${outcome}`;
     if (outcome !== undefined && !willRetry) this.context.events.emit('guard:warning', { message });
-    const ended = outcome === undefined ? (isDropped ? 'dropped' : 'sent') : 'failed';
+    const ended = outcome === undefined ? 'sent' : 'failed';
     const afterMs = this.#closing.signal.aborted ? 0 : RETRY_AFTER_MS;
-    await this.#requests.change(id, owner, { state: willRetry ? 'open' : ended, afterMs, outcome }, limit);
+    const change = { state: willRetry ? 'open' : ended, afterMs, outcome } as const;
+    await this.#requests.change(id, owner, change, limitOf(this.context));
   }
 
   /** @returns why it was not sent */

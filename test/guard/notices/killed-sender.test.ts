@@ -6,7 +6,7 @@ import { closing } from '../../support/benches/closing';
 import { testDrivers, type DriverBench } from '../../support/benches/driver';
 import { eventually } from '../../support/clocks/eventually';
 import type { DatabaseName } from '../../support/databases/fresh';
-import { ANSWERS, isSigned, Receiver } from '../../support/servers/receiver';
+import { ANSWERS, isSigned, noticesEnded, Receiver } from '../../support/servers/receiver';
 
 const SECRET = 'top-secret-signing-key';
 
@@ -67,6 +67,7 @@ testFleet('a sender that dies before the send is replaced when its lease has exp
   await expire();
   await guard.runOverdue();
   await guard.runOverdue();
+  await noticesEnded(guard);
   assert.deepEqual(
     receiver.notices.map(({ kind, job }) => [kind, job]),
     [['failed', 'close-day']],
@@ -86,6 +87,7 @@ testFleet('a sender that dies after the send is repeated with the same id', asyn
   await expire();
   await guard.runOverdue();
   await guard.runOverdue();
+  await noticesEnded(guard);
   const [first, second, ...more] = receiver.received;
   assert.ok(first && second && more.length === 0);
   assert.ok(isSigned(first, SECRET) && isSigned(second, SECRET));
@@ -101,6 +103,7 @@ testFleet('of four instances that notice the same, one sends', async (fleet) => 
   await guards[0]?.run(job, () => assert.fail('no disk')).catch(() => {});
   await Promise.all(guards.map((guard) => guard.runOverdue()));
   await Promise.all(guards.map((guard) => guard.runOverdue()));
+  await Promise.all(guards.map(noticesEnded));
   assert.equal(receiver.received.length, 1);
 });
 

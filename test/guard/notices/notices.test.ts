@@ -234,6 +234,24 @@ void test('a guard that closes ends a call that goes on, and another instance se
   );
 });
 
+void test('a check does not wait for a target that hangs, and close does, for 10 s at most', async () => {
+  let calls = 0;
+  const made = bench({ notify: () => new Promise(() => (calls += 1)) });
+  await failOnce(made);
+  await made.guard.runOverdue();
+  await made.guard.runOverdue();
+  assert.equal(calls, 1);
+  const closed = made.guard.close();
+  await eventually(() => made.guard.isClosing, 'it closes');
+  made.clock.advance(10_000);
+  await closed;
+  const { requests } = await made.runStore.requests.pending();
+  assert.deepEqual(
+    requests.map(({ state }) => state),
+    ['open'],
+  );
+});
+
 void test('a run that fails while the guard closes is noticed', async () => {
   const made = bench();
   const { guard, sent, another } = made;
