@@ -93,9 +93,10 @@ export function at(instant: Date | undefined, timeZone = 'UTC'): string | undefi
   return instant && timeText(instant, isUtc ? 'UTC' : timeZone);
 }
 
-/** A terminal that does not report its width has 0 columns. */
+/** A terminal that does not report its width has 0 columns. Anything else has no width, so nothing is cut for it. */
 function lineWidth(): number {
-  return io.stdout.columns || Number(io.env['COLUMNS']) || Infinity;
+  const { columns } = io.stdout as { readonly columns?: number };
+  return columns === undefined ? Infinity : columns || Number(io.env['COLUMNS']) || Infinity;
 }
 
 /** The characters that can take two columns of a terminal. */

@@ -99,7 +99,14 @@ testOperated('a terminal that reports no width gets whole lines', async ({ call,
   await runDaysAgo('bill', 0);
   const whole = (await call('history bill')).stdout;
   assert.equal((await call('history bill', { columns: 0, env: PLAIN })).stdout, whole);
-  assert.notEqual((await call('history bill', { env: { COLUMNS: '40' } })).stdout, whole);
+  const env = { ...PLAIN, COLUMNS: '40' };
+  assert.notEqual((await call('history bill', { columns: 0, env })).stdout, whole);
+});
+
+testOperated('a pipe gets whole names, also if COLUMNS is set', async ({ call, guard }) => {
+  await register(guard, dailyJob(OSAKA));
+  const { stdout } = await call('jobs', { env: { COLUMNS: '40' } });
+  assert.ok(stdout.includes(OSAKA), stdout);
 });
 
 testOperated('NO_COLOR and FORCE_COLOR decide about colours', async ({ call, runDaysAgo }) => {
