@@ -145,3 +145,16 @@ for (const [name, promise] of Object.entries(PROMISES)) {
     await promise({ store: store.requests, elapse });
   });
 }
+
+testRunStores('an error about a request names its job and scope', async ({ store }) => {
+  const { requests } = store;
+  await requests.add(RUN, LIMIT);
+  await requests.pending(LIMIT);
+  await store.close();
+  const take = requests.take(RUN.id, { owner: 'host/1/x', leaseMs: 1000 }, LIMIT);
+  const { message } = await take.then(
+    () => assert.fail('it is closed'),
+    (error: Error) => error,
+  );
+  assert.ok(message.includes(`the request to run job '${RUN.job}' (eu)`), message);
+});

@@ -18,6 +18,8 @@ const NEEDED = ['SELECT', 'INSERT', 'UPDATE'];
 interface UserBench {
   /** The administrator's. */
   readonly dataSource: DataSource;
+  /** Sends a statement as the administrator. */
+  readonly run: (text: string) => Promise<unknown>;
   /** The user's. */
   readonly provider: TypeOrmLockProvider;
 }
@@ -30,6 +32,7 @@ async function withUser(
   server: ServerName,
   privileges: readonly string[],
   body: (bench: UserBench) => Promise<void>,
+  keepRows = true,
 ): Promise<void> {
   const database = await databaseOn(server);
   const user = `u${randomBytes(6).toString('hex')}`;
@@ -47,9 +50,9 @@ async function withUser(
   if (privileges.length > 0) await run(`GRANT ${privileges.join(', ')} ON shedlock TO ${account}`);
   const url = new URL(database.url);
   [url.username, url.password] = [user, 'secret'];
-  const provider = new TypeOrmLockProvider(new DataSource({ type: server, url: url.href }));
+  const provider = new TypeOrmLockProvider(new DataSource({ type: server, url: url.href }), { keepRows });
   try {
-    await body({ dataSource, provider });
+    await body({ dataSource, run, provider });
   } finally {
     await provider.close();
     await dataSource.destroy();
@@ -89,6 +92,18 @@ for (const refused of NEEDED) {
     },
   );
 }
+
+testOnEveryServer('without DELETE, the error of a purge contains the GRANT to run', (server) => {
+  const purged = async ({ provider, run }: UserBench): Promise<void> => {
+    const error = await reasonOf(provider.purge(0));
+    assert.ok(error instanceof LockStorageError, String(error));
+    const [grant = ''] = /GRANT DELETE ON \S+ TO \S+(?=\.$)/.exec(error.message) ?? [];
+    assert.notEqual(grant, '', error.message);
+    await run(grant);
+    assert.equal(await provider.purge(0), 0);
+  };
+  return withUser(server, NEEDED, purged, false);
+});
 
 testOnEveryServer(
   "a user without privileges on the table gets an error about privileges, not about the table's columns (F-69)",

@@ -27,9 +27,18 @@ const UNREACHABLE: Readonly<Record<string, string>> = {
 };
 
 /** What to do about a driver's error, after a blank. Empty if that is unknown. */
-export function remedyOf({ code = '' }: { readonly code?: string | undefined }): string {
+export function remedyOf(
+  { code = '', message }: { readonly code?: string | undefined; readonly message: string },
+  user = 'USER',
+): string {
   if (!NO_RIGHT.has(code)) return REMEDIES[code] ?? '';
-  return ' Grant this right, or use another user: npx cronlatch doctor and npx cronlatch init --dry-run print the statements.';
+  // No command prints the right to delete, because few features need it. PostgreSQL does not report which right is missing.
+  const [, denied, table = ''] =
+    /(DELETE command|permission) denied (?:to user \S+ )?for table (\S+)/.exec(message) ?? [];
+  const grant = `GRANT DELETE ON ${table.replaceAll(/['`"]/g, '')} TO ${user}`;
+  if (denied === 'DELETE command') return ` Grant this right, or use another user: ${grant}.`;
+  const rest = denied === undefined ? '' : ` They leave out the right to delete: ${grant}.`;
+  return ` Grant this right, or use another user: npx cronlatch doctor and npx cronlatch init --dry-run print the statements.${rest}`;
 }
 
 /** Why no connection could be opened, in the words of an operator. The driver's message adds what only it knows. */
@@ -46,5 +55,5 @@ export function describeFailedConnection(
     return `Cannot log in to ${login}: the server refused the user name or the password (${message}).`;
   if (code === '28000') return `Cannot log in to ${login}: ${message}.`;
   if (NO_RIGHT.has(code)) return `Cannot use database '${name}' on ${login}: ${message}.`;
-  return `Cannot ${dialect.name === 'sqlite' ? 'open' : 'connect to'} ${address}: ${message}.${remedyOf(error)}`;
+  return `Cannot ${dialect.name === 'sqlite' ? 'open' : 'connect to'} ${address}: ${message}.${remedyOf(error, user)}`;
 }

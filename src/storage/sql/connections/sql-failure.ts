@@ -114,7 +114,7 @@ export function translateDriverError(
       );
     case 'missing-table':
       return new SchemaMismatchError(
-        `Table '${tableName}' in ${address} is missing: ${message}.${remedyOf(driverError) || ` ${context.migration}.`}`,
+        `Table '${tableName}' in ${address} is missing: ${message}.${remedyOf(driverError, context.user) || ` ${context.migration}.`}`,
         nothingRan,
       );
     case 'wrong-shape':
@@ -124,7 +124,7 @@ export function translateDriverError(
       );
     case 'refused':
       return new LockStorageError(
-        `${address} rejected the statement for ${subject}: ${message}.${remedyOf(driverError)}`,
+        `${address} rejected the statement for ${subject}: ${message}.${remedyOf({ ...driverError, message }, context.user)}`,
         nothingRan,
       );
   }

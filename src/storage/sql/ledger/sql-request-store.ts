@@ -19,6 +19,8 @@ type Texts = ReturnType<typeof requestTexts>;
 
 /** Keeps requests in a table of their own. */
 export class SqlRequestStore implements RequestStore {
+  /** What people call the requests that were last read, by their ids. */
+  #subjects: ReadonlyMap<string, string> = new Map();
   readonly #table: VerifiedTables<(text: keyof Texts, values: Parameters) => ReturnType<Named['bind']>>;
 
   constructor(options: SqlTablesOptions & { readonly requestTable: TableDefinition }) {
@@ -35,9 +37,10 @@ export class SqlRequestStore implements RequestStore {
     const { dueInMs, expiresInMs, periodKey: key, ...others } = request;
     const [due, expires] = [microseconds(dueInMs), microseconds(expiresInMs)];
     const values: Parameters & { readonly id: string } = { ...others, periodKey: key ?? null, due, expires };
-    if (replaces && (await this.#writes('replace', values, options))) return true;
+    const subject = subjectOf(request);
+    if (replaces && (await this.#writes('replace', values, options, subject))) return true;
     try {
-      return await this.#writes('insert', values, options);
+      return await this.#writes('insert', values, options, subject);
     } catch (error) {
       if (error instanceof DuplicateRecord) return false;
       throw error;
@@ -46,7 +49,9 @@ export class SqlRequestStore implements RequestStore {
 
   async pending(options: StatementOptions) {
     const { rows } = await this.#send('pending', {}, options);
-    return { now: readNow(rows[0] ?? {}), requests: readRequests(rows) };
+    const requests = readRequests(rows);
+    this.#subjects = new Map(requests.map((request) => [request.id, subjectOf(request)]));
+    return { now: readNow(rows[0] ?? {}), requests };
   }
 
   async find(id: string, options: StatementOptions): Promise<StoredRequest | undefined> {
@@ -97,8 +102,8 @@ export class SqlRequestStore implements RequestStore {
     text: keyof Texts,
     values: Parameters & { readonly id: string },
     options: StatementOptions,
+    subject = this.#subjects.get(values.id) ?? 'a request',
   ): Promise<boolean> {
-    const subject = `request '${values.id}'`;
     return this.#table.hasWritten(await this.#send(text, values, options, subject), subject);
   }
 }
@@ -140,19 +145,28 @@ function requestTexts(definition: TableDefinition, dialect: SqlDialect, now: str
   };
 }
 
+function subjectOf({ kind, job, scope }: Pick<StoredRequest, 'kind' | 'job' | 'scope'>): string {
+  const what = kind === 'notice' ? 'a notice about' : 'the request to run';
+  return `${what} job '${job}'${scope === '' ? '' : ` (${scope})`}`;
+}
+
 /** Without a request, there is one row without an id. */
 function readRequests(rows: readonly SqlRow[]): readonly StoredRequest[] {
   return rows.filter(({ id }) => id !== null).map(readRequest);
 }
 
 function readRequest(row: SqlRow): StoredRequest {
-  const id = String(row['id']);
-  const subject = `request '${id}'`;
+  const [kind, job, scope] = [
+    row['kind'] as StoredRequest['kind'],
+    String(row['job_name']),
+    String(row['scope']),
+  ];
+  const subject = subjectOf({ kind, job, scope });
   return {
-    id,
-    kind: row['kind'] as StoredRequest['kind'],
-    job: String(row['job_name']),
-    scope: String(row['scope']),
+    id: String(row['id']),
+    kind,
+    job,
+    scope,
     periodKey: readText(row['period_key']),
     state: row['state'] as RequestState,
     actor: String(row['actor']),
