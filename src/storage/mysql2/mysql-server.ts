@@ -79,7 +79,7 @@ export const mysqlServer: ServerDriver = {
   // A server without one of these variables would refuse its @@name. Every user may read these tables.
   variables: `SELECT CONNECTION_ID() AS session_id, ${READ_ONLY} AS is_read_only, v.VARIABLE_NAME AS name, v.VARIABLE_VALUE AS value
     FROM /*!80000 performance_schema.session_variables */ /*M! information_schema.SESSION_VARIABLES */ v
-    WHERE v.VARIABLE_NAME IN ('transaction_isolation', 'tx_isolation', 'wsrep_on', 'wsrep_sync_wait',
+    WHERE v.VARIABLE_NAME IN ('transaction_isolation', 'tx_isolation', 'wsrep_on', 'wsrep_sync_wait', 'wsrep_node_name', 'hostname', 'port',
       'group_replication_group_name', 'group_replication_single_primary_mode', 'group_replication_consistency')`,
 
   // MariaDB before 11.1 has only tx_isolation.

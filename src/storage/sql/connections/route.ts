@@ -88,9 +88,14 @@ function isReadOnly({ is_read_only: value }: SqlRow): boolean {
   return /\b(1|on|no_lock)/i.test(String(value));
 }
 
+/** A session of the server. Two nodes of a cluster can have sessions with the same number. */
+function sessionOf({ session_id: id, hostname, port, wsrep_node_name: node }: SqlRow): string {
+  return JSON.stringify([id, hostname, port, node]);
+}
+
 /** Whether two sessions share a session of the server, or one changes it. A pooler does so between transactions. */
 export async function isPooled(driver: ServerDriver, ask: Ask, other: Ask): Promise<boolean> {
   const ids = [];
-  for (const each of [ask, other, other, ask]) ids.push((await readVariables(driver, each))['session_id']);
+  for (const each of [ask, other, other, ask]) ids.push(sessionOf(await readVariables(driver, each)));
   return ids[0] !== ids[3] || ids[1] !== ids[2] || ids[0] === ids[1];
 }

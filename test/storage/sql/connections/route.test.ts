@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from 'cronlatch/provider';
+import { isPooled } from '#cronlatch/storage/sql/connections/route';
 import { Connections } from '#cronlatch/storage/sql/connections/connections';
 import {
   OwnServerConnections,
@@ -121,6 +122,17 @@ for (const [name, driver] of [
     );
   });
 }
+
+void test('two nodes with sessions of the same number do not count as a pooler', async () => {
+  const askOn = (wsrep_node_name: string) => () =>
+    Promise.resolve([
+      { session_id: 71, name: 'wsrep_node_name', value: wsrep_node_name },
+      { session_id: 71, name: 'PORT', value: '3306' },
+    ]);
+  assert.equal(await isPooled(mysqlServer, askOn('node-1'), askOn('node-2')), false);
+  assert.equal(await isPooled(mysqlServer, askOn('node-1'), askOn('node-1')), true);
+  assert.match(mysqlServer.variables, /'wsrep_node_name', 'hostname', 'port'/);
+});
 
 const GALERA = { wsrep_on: 'ON', tx_isolation: 'REPEATABLE-READ' };
 const GROUP = {
