@@ -61,6 +61,7 @@ void test('runs of a day cost what their page lists, which is counted there', ()
     ['a tick of a day that is done', 'a tick of a completed day'],
     ['the check for overdue runs', 'the check for overdue runs'],
     ['the register of jobs', 'the register of jobs'],
+    ['… in addition, every two minutes', '… in addition, every two minutes'],
   ] as const)
     assert.equal(listed(here), listed(there, counted), here);
 });
