@@ -73,13 +73,11 @@ function plain(message: string, isOurs = false): string {
 
 /** On the command line, one command creates all tables that are missing. */
 function withOneRemedy(message: string): string {
-  const facts = message.replace(/ Create it with createTables\(.*$/gm, '');
+  const facts = message.replace(/ Create it with (npx cronlatch init|createTables\().*$/gm, '');
   return facts === message ? message : `${facts} Create what is missing with npx cronlatch init.`;
 }
 
-/** The library's messages name calls of the library. On the command line, options and commands do the same. */
+/** The library's messages name options of the library. On the command line, other options do the same. */
 function withCommands(message: string): string {
-  return message
-    .replace(/([Pp])ass force: true/g, '$1ass --force')
-    .replace('Create it with createTables(),', 'Create it with npx cronlatch init,');
+  return message.replace(/([Pp])ass force: true/g, '$1ass --force');
 }

@@ -24,7 +24,7 @@ export const readSqlite: ReadSource<SqliteSource, Database.Database> = (source, 
       open() {
         const isNew = !existsSync(file);
         if (isNew && !creates)
-          throw new Error('the file does not exist. Create it with createTables(), or correct its path');
+          throw new Error('the file does not exist. Create it with npx cronlatch init, or correct its path');
         const own = new Database(file, options);
         if (isNew) own.pragma('journal_mode = WAL');
         return own;

@@ -153,5 +153,5 @@ testFleet('without the table, notices are reported once, and jobs run', async (f
   await guard.runOverdue();
   const [warning, ...more] = warnings.filter(({ message }) => message.includes('notices'));
   assert.deepEqual([more, receiver.received.length], [[], 0]);
-  assert.match(String(warning?.error), /'cronlatch_run_request'.+Create it with createTables\(/);
+  assert.match(String(warning?.error), /'cronlatch_run_request'.+Create it with npx cronlatch init/);
 });

@@ -205,12 +205,12 @@ testDrivers(
   ['mysql', 'postgres', 'sqlite'],
 );
 
-void test('a SQLite file that does not exist is not created by a guard, and the error suggests createTables', async () => {
+void test('a SQLite file that does not exist is not created by a guard, and the error suggests npx cronlatch init', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'cronlatch-'));
   try {
     const address = `sqlite:${join(folder, 'jobs.db')}`;
     const message =
-      /SQLite \(.*jobs\.db\): the file does not exist\. Create it with createTables\(\), or correct/;
+      /SQLite \(.*jobs\.db\): the file does not exist\. Create it with npx cronlatch init, or correct/;
     await refused(sqliteDriver.createJobGuard(address), LockStorageError, message);
     await refused(sqliteDriver.verifySchema(address), LockStorageError, message);
     const nowhere = sqliteDriver.createTables(`sqlite:${join(folder, 'none', 'jobs.db')}`);

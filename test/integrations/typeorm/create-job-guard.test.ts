@@ -93,17 +93,25 @@ testOn(
 );
 
 testOnEvery(
-  'a missing table is reported at the start, with the migration that creates it (F-63)',
+  'a missing table is reported at the start, with the one command that creates it (F-63)',
   async (database) => {
     const dataSource = await new DataSource(database.options).initialize();
-    await assert.rejects(
-      createJobGuard(dataSource, { lockTable: 'locks', nameLength: 200 }),
-      (error) =>
-        error instanceof SchemaMismatchError &&
-        /^Table 'locks' in (SQLite|MySQL at|MariaDB at|PostgreSQL at) .* is missing, or this database user has no access to it\. Create it with createTables\(source, { tables: \['lock'\], lockTable: 'locks', nameLength: 200 }\), npx cronlatch init, or the TypeORM migration createCronlatchMigration\({ tables: \['lock'\], lockTable: 'locks', nameLength: 200 }\), or as docs\/lock-table.md shows\./.test(
-          error.message,
-        ),
-    );
+    for (const [options, remedy] of [
+      [{}, 'npx cronlatch init'],
+      [{ lockTable: 'locks' }, 'npx cronlatch init --lock-table locks'],
+      [
+        { lockTable: 'locks', nameLength: 200 },
+        "createTables(source, { tables: ['lock'], lockTable: 'locks', nameLength: 200 })",
+      ],
+    ] as const)
+      await assert.rejects(createJobGuard(dataSource, options), (error) => {
+        assert.ok(error instanceof SchemaMismatchError);
+        const [, where = '', text] =
+          /^Table '\w+' in (.*) is missing, or this .* to it\. (.*)$/.exec(error.message) ?? [];
+        assert.match(where, /^(SQLite|MySQL at|MariaDB at|PostgreSQL at) /);
+        assert.equal(text, `Create it with ${remedy}.`);
+        return true;
+      });
     await dataSource.destroy();
   },
 );

@@ -6,7 +6,7 @@ import { translateDriverError } from '#cronlatch/storage/sql/connections/sql-fai
 
 const context = {
   ...{ dialect: mysql, address: 'mysql at localhost', tableName: 'shedlock', name: 'shop' },
-  ...{ redact: (message: string) => message, migration: 'run it', subject: "lock 'job'" },
+  ...{ redact: (message: string) => message, remedy: 'run it', subject: "lock 'job'" },
 };
 
 // A regular expression that tries each blank as the start of the trailing blanks would take an hour.

@@ -42,7 +42,7 @@ testOnEveryServer('a table in another schema is created, found and repaired ther
       const [missing] = await provider.verifySchema();
       assert.match(
         missing?.message ?? '',
-        new RegExp(`^Table '${name}' in .* is missing.*lockTable: '${name}'`),
+        new RegExp(`^Table '${name}' in .* is missing.*npx cronlatch init --lock-table ${name}\\.$`),
       );
 
       const runner = dataSource.createQueryRunner();

@@ -68,7 +68,7 @@ export function translateDriverError(
     /** The table that the statement needs first. */
     readonly tableName: string;
     /** What to do if the table is missing. */
-    readonly migration: string;
+    readonly remedy: string;
     /** What the statement is about, such as `lock 'job'`. Default: the table. */
     readonly subject: string | undefined;
   },
@@ -114,7 +114,7 @@ export function translateDriverError(
       );
     case 'missing-table':
       return new SchemaMismatchError(
-        `Table '${tableName}' in ${address} is missing: ${message}.${remedyOf(driverError, context.user) || ` ${context.migration}.`}`,
+        `Table '${tableName}' in ${address} is missing: ${message}.${remedyOf(driverError, context.user) || ` ${context.remedy}.`}`,
         nothingRan,
       );
     case 'wrong-shape':

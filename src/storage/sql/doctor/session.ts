@@ -36,7 +36,7 @@ export function plainSession(
       });
       const { rows } = await answer.catch((error: unknown) => {
         const subject = 'the examination';
-        throw translateDriverError(error, { ...database, subject, tableName: '', migration: '' });
+        throw translateDriverError(error, { ...database, subject, tableName: '', remedy: '' });
       });
       return rows;
     },

@@ -9,7 +9,7 @@ export interface TableDefinition {
   readonly primaryKey?: string | undefined;
   readonly indexes: readonly TableIndex[];
   /** What to do if the table is missing, as the user has to write it. */
-  readonly migration: string;
+  readonly remedy: string;
 }
 
 export interface TableColumn {

@@ -25,6 +25,7 @@ export interface LockTableOptions {
 /** The schema of tables that name none, and whether the address of the database names it. */
 interface DefaultSchema extends Pick<LockTableOptions, 'schema'> {
   readonly isSchemaOfAddress?: boolean;
+  readonly isInMemory?: boolean;
 }
 
 export interface RowLockTableOptions extends Pick<LockTableOptions, 'schema' | 'nameLength'> {
@@ -300,7 +301,7 @@ export function tableOf(
     columns,
     primaryKey: first?.kind.is === 'id' ? undefined : first?.name,
     indexes: of.indexes?.(name + suffix) ?? [],
-    migration: migrationOf(TABLES[kind], path.join('.'), checkNameLength(nameLength)),
+    remedy: remedyOf(TABLES[kind], path.join('.'), checkNameLength(nameLength), database),
   };
 }
 
@@ -311,16 +312,25 @@ export function refuseOtherSchema(schema: string | undefined, ofAddress: string 
   refuseOption('schema', schema, `the address of the database names the schema '${ofAddress}'. ${fix}`);
 }
 
-/** How to create the table, as the user has to write it. */
-function migrationOf({ set, option, defaultName }: Table, table: string, nameLength: number): string {
+/** How to create the table, as the user has to write it. The command neither reaches a database in memory nor widens names. */
+function remedyOf(
+  { set, option, defaultName }: Table,
+  table: string,
+  nameLength: number,
+  { isInMemory = false }: DefaultSchema,
+): string {
+  const isRenamed = table !== defaultName;
+  if (nameLength === DEFAULT_NAME_LENGTH && !isInMemory) {
+    const flag = `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    const only = set === 'row-lock' ? ' --tables row-lock' : '';
+    return `Create it with npx cronlatch init${only}${isRenamed ? ` ${flag} ${table}` : ''}`;
+  }
   const options = [
     `tables: ['${set}']`,
-    ...(table === defaultName ? [] : [`${option}: '${table}'`]),
+    ...(isRenamed ? [`${option}: '${table}'`] : []),
     ...(nameLength === DEFAULT_NAME_LENGTH ? [] : [`nameLength: ${nameLength}`]),
   ];
-  const same = `{ ${options.join(', ')} }`;
-  const byHand = set === 'lock' ? ', or as docs/lock-table.md shows' : '';
-  return `Create it with createTables(source, ${same}), npx cronlatch init, or the TypeORM migration createCronlatchMigration(${same})${byHand}`;
+  return `Create it with createTables(source, { ${options.join(', ')} })`;
 }
 
 /** @throws InvalidLockConfigurationError naming the text that is not an identifier, or all names if two are the same */

@@ -163,11 +163,11 @@ export class VerifiedTables<Statements> {
   /** Translates a driver's error. One about the tables' shape makes the next statement verify them again. */
   failureOf(error: unknown, subject: string | undefined): Error {
     if (error instanceof LockStorageError) return error;
-    const [{ path, migration }] = this.definitions;
+    const [{ path, remedy }] = this.definitions;
     const failure = translateDriverError(error, {
       ...this.options,
       tableName: path.join('.'),
-      migration,
+      remedy,
       subject,
     });
     if (failure instanceof SchemaMismatchError) this.#statements = undefined;

@@ -251,9 +251,11 @@ function flawsOf(
   found: InspectedTable,
   { dialect, sharesSessions }: Pick<Subject, 'dialect' | 'sharesSessions'>,
 ): readonly TableFlaw[] {
-  const { path, migration } = definition;
+  const { path } = definition;
   if (found.columns.length === 0)
-    return [refusal('missing-table', `is missing, or this database user has no access to it. ${migration}`)];
+    return [
+      refusal('missing-table', `is missing, or this database user has no access to it. ${definition.remedy}`),
+    ];
   if (found.unsuitable !== undefined) {
     const problem = `${found.unsuitable}. Create the table with createTables() or the migration`;
     return [refusal('unsuitable-table', problem)];

@@ -4,7 +4,7 @@ import type { Flaw } from './flaw';
 export const NO_TABLE: Flaw = {
   flaw: 'no table',
   changes: ['DROP TABLE shedlock'],
-  ...{ code: 'missing-table', message: /is missing.*Create it with createTables/, isMended: false },
+  ...{ code: 'missing-table', message: /is missing.*Create it with npx cronlatch init/, isMended: false },
 };
 
 export const NO_TOKEN: Flaw = {
