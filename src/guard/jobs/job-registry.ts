@@ -1,6 +1,13 @@
 import { InvalidLockConfigurationError, type EventHub, type TaskResult } from '../../core';
 import { lockEventOf } from '../../core/execution/events';
-import { compileJob, type AdmittedJob, type AdmittedOncePerJob, type Job, type JobDeclaration } from './job';
+import {
+  compileJob,
+  registeredName,
+  type AdmittedJob,
+  type AdmittedOncePerJob,
+  type Job,
+  type JobDeclaration,
+} from './job';
 import { checkJobDefaults, type JobDefaults } from './job-defaults';
 import { hasRegister } from '../../ledger/store-statements';
 import { firesWithinAMinute, skipsDates } from './cron-expression';
@@ -150,26 +157,27 @@ export class JobRegistry {
    * ledger prevents this for a once-per job. Ticks a minute apart are further apart than clocks usually differ.
    */
   #warnOfFrequentTicks(job: AdmittedJob): void {
-    const { place, configuration, schedules = [], intervalMs = Infinity } = job;
+    const { configuration, schedules = [], intervalMs = Infinity } = job;
     // With `lockAtLeastFor: 0`, the job accepts this.
     if (job.policy !== undefined || configuration.lockAtLeastFor !== undefined) return;
     if (job.lock.lockAtLeastForMs > 0) return;
     const expression = schedules.map((schedule) => schedule.expression).find(firesWithinAMinute);
     if (expression === undefined && intervalMs >= MINUTE_MS) return;
     const when = expression === undefined ? `every ${intervalMs} ms` : `at '${expression}'`;
-    const message = `${place} is scheduled ${when}, which is more than once a minute, but has no lockAtLeastFor. If the timers of two instances differ, both can run the same tick, one after the other. Set lockAtLeastFor to a little less than the time between two ticks, or to 0 to accept this.`;
+    const message = `Job '${registeredName(job)}' is scheduled ${when}, which is more than once a minute, but has no lockAtLeastFor. If the timers of two instances differ, both can run the same tick, one after the other. Set lockAtLeastFor to a little less than the time between two ticks, or to 0 to accept this.`;
     this.events.emit('guard:warning', { message });
   }
 
   /** The calendar decides which periods count as missed, so it must leave out the same dates as the cron expression. */
-  #warnOfMissedDates({ place, configuration, schedules = [] }: JobDeclaration): void {
+  #warnOfMissedDates(job: AdmittedJob): void {
+    const { configuration, schedules = [] } = job;
     const { catchUp = 'none', calendar, period } = configuration.oncePer ?? {};
     if (typeof period === 'function' || catchUp === 'none' || calendar !== undefined) return;
     // One date in each of these is enough, and their calendar decides by their first date.
     if (period !== undefined && ['week', 'month', 'quarter', 'year'].includes(period)) return;
     const expression = schedules.map((schedule) => schedule.expression).find(skipsDates);
     if (expression === undefined) return;
-    const message = `${place} is scheduled at '${expression}', which skips some dates, but its catchUp starts a run for every date without one. Give the job a calendar, for example weekdays().`;
+    const message = `Job '${registeredName(job)}' is scheduled at '${expression}', which skips some dates, but its catchUp starts a run for every date without one. Give the job a calendar, for example weekdays().`;
     this.events.emit('guard:warning', { message });
   }
 }

@@ -116,7 +116,7 @@ function policyOf(lock: LockConfiguration, oncePer: OncePerConfiguration): JobPo
 }
 
 /** The name under which a job is registered. */
-export function registeredName({ policy, lock }: Job): string {
+export function registeredName({ policy, lock }: Pick<Job, 'policy' | 'lock'>): string {
   return policy?.job ?? lock.name;
 }
 

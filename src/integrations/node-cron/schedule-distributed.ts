@@ -68,7 +68,7 @@ export function scheduleDistributed(
   };
   const job = integration.admitOne(declaration);
   integration.announce();
-  warnOfSkippedDates(integration, [declaration]);
+  warnOfSkippedDates(integration, [job]);
   const scheduled = schedule(expression, target, {
     name,
     distributed: true,

@@ -55,7 +55,7 @@ export function scheduleJobs(
   for (const instance of all) checkOtherMethods(instance, all);
   const integration = integrationOf(guard);
   const jobs = integration.admit(methods);
-  warnOfSkippedDates(integration, methods);
+  warnOfSkippedDates(integration, jobs);
   for (const instance of all) {
     scheduled.add(instance);
     bindGuard(instance, guard);
@@ -125,7 +125,7 @@ export function scheduleLocked(
   const declaration = { place, configuration: locked, call, schedules, nextAfter };
   const integration = integrationOf(guard);
   const job = integration.admitOne(declaration);
-  warnOfSkippedDates(integration, [declaration]);
+  warnOfSkippedDates(integration, [job]);
   const created = scheduleTask(integration, job, { ...cron, name: locked.name }, async (scheduledAt) => {
     const tick = { task, args: [], call, scheduledAt };
     const result = await integration.execute(job, tick).catch(() => undefined); // An event has reported it.

@@ -3,6 +3,7 @@ import { InvalidLockConfigurationError } from '../../core';
 import { hostTimeZone } from '../../core/clock';
 import { DAY_MS } from '../../core/duration';
 import type { GuardIntegration } from '../../guard/integration';
+import { registeredName, type Job } from '../../guard/jobs/job';
 import { dateOf } from '../../ledger/periods/business-date';
 import { offsetStretches } from '../../ledger/periods/time-zone';
 import type { CronSchedule } from './cron-schedule';
@@ -27,10 +28,11 @@ const LOOKAHEAD_MS = 366 * DAY_MS;
  */
 export function warnOfSkippedDates(
   integration: Pick<GuardIntegration, 'warn'>,
-  jobs: readonly { readonly place: string; readonly schedules: readonly CronSchedule[] }[],
+  jobs: readonly (Pick<Job, 'policy' | 'lock'> & { readonly schedules: readonly CronSchedule[] })[],
   now: Date = new Date(),
 ): void {
-  for (const { place, schedules } of jobs) {
+  for (const job of jobs) {
+    const { schedules } = job;
     for (const schedule of schedules) {
       const timeZone = zoneOf(schedule);
       const dates = skippedDates(schedule, now).filter((date) =>
@@ -38,7 +40,7 @@ export function warnOfSkippedDates(
       );
       if (dates.length === 0) continue;
       integration.warn(
-        `${place} is scheduled at '${schedule.expression}' in ${timeZone}, but the clocks there skip that time on ${dates.join(' and ')}, so the job will not start on that date. Choose a time that exists on every date, or a time zone without clock changes, such as 'UTC'.`,
+        `Job '${registeredName(job)}' is scheduled at '${schedule.expression}' in ${timeZone}, but the clocks there skip that time on ${dates.join(' and ')}, so the job will not start on that date. Choose a time that exists on every date, or a time zone without clock changes, such as 'UTC'.`,
       );
     }
   }

@@ -37,6 +37,9 @@ void test('jobs with @Cron or @Interval that tick more than once a minute withou
   await app.close();
   assert.deepEqual(
     messages.map((message) => message.slice(0, message.indexOf(', which'))),
-    ["Jobs.every5Seconds is scheduled at '*/5 * * * * *'", 'Jobs.every10Seconds is scheduled every 10000 ms'],
+    [
+      "Job 'every-5-seconds' is scheduled at '*/5 * * * * *'",
+      "Job 'every-10-seconds' is scheduled every 10000 ms",
+    ],
   );
 });

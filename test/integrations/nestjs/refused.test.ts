@@ -180,5 +180,5 @@ void test('catch-up for dates on which an expression never fires causes a warnin
   guard.on('guard:warning', ({ message }) => void warnings.push(message));
   const app = await startWith(guard, [Weekdays], new RecordingLogger());
   await app.close();
-  assert.match(warnings.join(), /Weekdays\.job is scheduled at '0 3 \* \* 1-5', which skips some dates/);
+  assert.match(warnings.join(), /Job 'weekdays' is scheduled at '0 3 \* \* 1-5', which skips some dates/);
 });

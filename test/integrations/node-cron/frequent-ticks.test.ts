@@ -25,9 +25,9 @@ void test('a job that ticks more than once a minute without lockAtLeastFor cause
   assert.equal(messages.length, 2);
   assert.match(
     messages[0] ?? '',
-    /^Jobs\.poll is scheduled at '\*\/5 \* \* \* \* \*', which is more than once a minute, but has no lockAtLeastFor\./,
+    /^Job 'poll' is scheduled at '\*\/5 \* \* \* \* \*', which is more than once a minute, but has no lockAtLeastFor\./,
   );
-  assert.match(messages[1] ?? '', /^scheduleLocked\('\*\/5 /);
+  assert.match(messages[1] ?? '', /^Job 'other' is scheduled at '\*\/5 /);
 });
 
 void test('no warning for a job with lockAtLeastFor of its own, also 0, or of the guard', async () => {

@@ -33,9 +33,9 @@ void test('catch-up for dates on which the cron expression never fires causes a 
     assert.equal(messages.length, 2, expression);
     assert.match(
       messages[0] ?? '',
-      /^Jobs\.closeDay is scheduled at '.*', which skips some dates.*weekdays\(\)/,
+      /^Job 'close-day' is scheduled at '.*', which skips some dates.*weekdays\(\)/,
     );
-    assert.match(messages[1] ?? '', /^scheduleLocked/);
+    assert.match(messages[1] ?? '', /^Job 'other' is scheduled/);
   }
 });
 

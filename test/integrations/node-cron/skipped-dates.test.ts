@@ -11,6 +11,8 @@ import { ledgerPlace, memoryStores } from '../../support/stores/ledger-place';
 
 const NOW = '2026-11-20T03:00:00Z';
 
+const job = integrationOf(guardBench().guard).jobOf(JOB);
+
 /** The dates within a year on which a job does not start, from the warnings. */
 function skipped(
   schedules: readonly (readonly [expression: string, timeZone: string])[],
@@ -19,7 +21,7 @@ function skipped(
   const warnings: string[] = [];
   const integration = { warn: (message: string) => void warnings.push(message) };
   const each = schedules.map(([expression, timeZone]) => ({ expression, timeZone }));
-  warnOfSkippedDates(integration, [{ place: 'job', schedules: each }], new Date(now));
+  warnOfSkippedDates(integration, [{ ...job, schedules: each }], new Date(now));
   assert.equal(getTasks().size, 0);
   return warnings.flatMap((warning) => warning.match(/\d{4}-\d\d-\d\d/g) ?? []);
 }
@@ -86,7 +88,7 @@ void test('the gap is searched within a year from now', () => {
 void test('a thousand jobs in one zone are checked within a moment', () => {
   const beganAtMs = performance.now();
   const each = { expression: '0 3 * * *', timeZone: 'America/Toronto' };
-  const jobs = Array.from({ length: 1000 }, () => ({ place: 'job', schedules: [each] }));
+  const jobs = Array.from({ length: 1000 }, () => ({ ...job, schedules: [each] }));
   warnOfSkippedDates(integrationOf(guardBench().guard), jobs, new Date(NOW));
   assert.ok(performance.now() - beganAtMs < 10_000);
 });
@@ -112,11 +114,8 @@ void test('each integration warns at the start, with the job, the zone and the d
   assert.equal(messages.length, 3);
   assert.match(
     messages[0] ?? '',
-    /^Nightly\.job is scheduled at '30 2 \* \* \*' in Europe\/Paris, .* on 2027-03-28, so the job will not start on that date/,
+    /^Job 'nightly' is scheduled at '30 2 \* \* \*' in Europe\/Paris, .* on 2027-03-28, so the job will not start on that date/,
   );
-  assert.match(messages[1] ?? '', /^scheduleLocked\('30 2 \* \* \*'\) is scheduled .* on 2027-03-14, so/);
-  assert.match(
-    messages[2] ?? '',
-    /^scheduleDistributed\('15 2 \* \* \*'\) is scheduled .* on 2027-03-14, so/,
-  );
+  assert.match(messages[1] ?? '', /^Job 'job' is scheduled at '30 2 \* \* \*' .* on 2027-03-14, so/);
+  assert.match(messages[2] ?? '', /^Job 'settle' is scheduled at '15 2 \* \* \*' .* on 2027-03-14, so/);
 });
