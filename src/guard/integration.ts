@@ -45,6 +45,8 @@ type TickEnd = Pick<TickEvent, 'outcome' | 'reason' | 'error'>;
 export class GuardIntegration {
   /** The kind and the name of the database with the locks or the runs, for the log. */
   database: string | undefined;
+  /** The kind and the name of the database with the locks, for the log. */
+  lockStore: string | undefined;
   #slots: SlotRuns | undefined;
   #admitted: AdmittedJob[] | undefined = [];
   #isAnnouncing = false;

@@ -31,6 +31,7 @@ import type {
 import { JobRegistry, needsLedger } from './jobs/job-registry';
 import { labelled } from './jobs/lock-name-of';
 import { consoleLogger, logEvents } from './log/logger';
+import { Outages } from './log/outages';
 import { Notices } from './notices/notices';
 import { OncePerJobRunner } from './once-per-job-runner';
 import { registeredJobsOf } from './jobs/registered-jobs';
@@ -56,13 +57,16 @@ export class JobGuard {
     const { runStore, pollInterval = '1m', statementTimeout = '5s', instanceName } = options;
     const warn = (message: string, error?: unknown): void =>
       events.emit('guard:warning', error === undefined ? { message } : { message, error });
+    const store = (): string => this.#integration.lockStore ?? 'The store of the locks';
+    // Before the other listeners, so that the log knows of an outage when it gets the first failure.
+    const outages = new Outages({ lockProvider, clock, events, store });
     const registry = new JobRegistry(options, events);
     const executor = new LockingTaskExecutor(lockProvider, { clock, events, instanceName });
     const { instance } = executor;
     const pollIntervalMs =
       pollInterval === false ? undefined : parsePositiveDuration(pollInterval, 'pollInterval');
     const statementTimeoutMs = parseStatementTimeout(statementTimeout);
-    const store = runStore && {
+    const runs = runStore && {
       store: runStore,
       lockProvider,
       clock,
@@ -71,8 +75,8 @@ export class JobGuard {
       statementTimeoutMs,
       instance,
     };
-    const logs = store && new RunLogs(store, options);
-    const context = store && { ...store, logs };
+    const logs = runs && new RunLogs(runs, options);
+    const context = runs && { ...runs, logs };
     const oncePerRunner = context && new OncePerJobRunner(context, executor, registry);
     const registered = context && registeredJobsOf(context, options, pollIntervalMs);
     this.locks = new GuardLocks(lockProvider, events, clock);
@@ -84,7 +88,7 @@ export class JobGuard {
     this.#events = events;
     this.#jobs = registry;
     this.#overdue = overdue;
-    this.#closing = new Closing(executor.runs, clock, warn);
+    this.#closing = new Closing(executor.runs, clock, events, warn);
     const lockManager = new LockManager(lockProvider, { ...registry.defaults, clock, events }, executor);
     this.#lockManager = lockManager;
     const parts = { clock, registry, executor, events, oncePerRunner, overdue, registered };
@@ -94,12 +98,13 @@ export class JobGuard {
       stop: () => Promise.resolve(lockManager.stop()),
       release: () => lockManager.close(),
     });
+    this.#closing.add({ stop: () => Promise.resolve(outages.stop()) });
     this.#closing.add({ stop: () => Promise.resolve(overdue?.stop()), release: () => overdue?.close() });
     this.#closing.add({ release: () => registered?.close() });
     this.#closing.add({ release: () => logs?.flush() });
     if (notices) overdue?.start();
     if (options.standby !== undefined) this.standby(options.standby);
-    if (logger !== false) logEvents(events, logger, instance);
+    if (logger !== false) logEvents(events, logger, { instance, repeats: outages });
     if (options.retention === undefined) return;
     const ledger = this.#integration.requireOncePerRunner('retention needs').context;
     const retention = new Retention(ledger, options.retention, { jobs: registry, warn });

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import { LockLostError, LockStorageError, type CronlatchEvents, type Logger } from 'cronlatch';
 import type { EventName } from 'cronlatch/provider';
 import { guardBench, reasonOf, withoutProcess } from '../support/benches/guard';
+import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
 import { JOB } from '../support/benches/lock';
 
 const job = { name: 'job', scheduledAt: undefined };
@@ -120,6 +121,84 @@ void test('a completed run is a line with its duration, its scheduled time and i
     assert.deepEqual(lineOf('run:completed', { ...job, durationMs }), [
       `info: cronlatch run:completed: job 'job' completed in ${text}.`,
     ]);
+});
+
+void test('a job that ended after it had lost its lock is a warning', () => {
+  assert.deepEqual(lineOf('run:completed', { ...job, durationMs: 6012, lockLost: true }), [
+    "warn: cronlatch run:completed: job 'job' completed in 6.0 s, after it had lost its lock.",
+  ]);
+});
+
+void test('a lock-only job that ends after its lease reports it, and a once-per job does not', async () => {
+  const { guard, clock } = guardOfRuns();
+  const ended: CronlatchEvents['run:completed'][] = [];
+  guard.on('run:completed', (event) => void ended.push(event));
+  const outlast = (): void => void clock.advance('11m');
+  await guard.run(JOB, outlast);
+  await guard.run(JOB, () => {});
+  assert.deepEqual(
+    ended.map(({ lockLost }) => lockLost),
+    [true, undefined],
+  );
+  await guard.run(DAILY, outlast);
+  assert.equal(ended[2]?.run?.periodKey, '2026-11-20');
+  assert.equal(ended[2].lockLost, undefined, 'the ledger decides about it');
+});
+
+void test('durations are whole milliseconds', async () => {
+  const { guard, clock } = guardBench();
+  const durations: unknown[] = [];
+  for (const name of ['run:completed', 'tick'] as const)
+    guard.on(name, ({ durationMs }) => void durations.push(durationMs));
+  await guard.run(JOB, () => void clock.advance(12.4));
+  assert.deepEqual(durations, [12, 12]);
+});
+
+/** What the default logger writes for a failed job. */
+function consoleLines(error: unknown): string {
+  const written = mock.method(console, 'error', () => {});
+  try {
+    const { events } = guardBench({ logger: console });
+    events.emit('run:failed', { ...job, error, durationMs: 1 });
+    assert.equal(written.mock.callCount(), 1, 'one call, so that no other line comes between');
+    return String(written.mock.calls[0]?.arguments[0]);
+  } finally {
+    written.mock.restore();
+  }
+}
+
+void test('on the console, the frames of a failed job follow its line', () => {
+  const error = new RangeError('mine');
+  const [line = '', ...frames] = consoleLines(error).split('\n');
+  assert.match(line, /run:failed: job 'job' failed after 1 ms\. Cause: RangeError: mine$/);
+  assert.deepEqual(
+    frames.map((frame) => frame.trim()),
+    error.stack
+      ?.split('\n')
+      .slice(1, 21)
+      .map((frame) => frame.trim()),
+  );
+  assert.ok(frames.length > 0 && frames.every((frame) => /^ {4}at /.test(frame)));
+});
+
+void test('an error of cronlatch has no frames on the console, and neither has another thrown value', () => {
+  for (const error of [new LockStorageError('no answer'), 'text', null, new Proxy({}, {})])
+    assert.equal(consoleLines(error).split('\n').length, 1);
+});
+
+void test('a message with line breaks forges no line and no frame on the console', () => {
+  const forged =
+    "no mail\ncronlatch run:completed: job 'x' completed.\n    at forged (bank.js:1:1)\r\u001b[2K";
+  const error = new Error(forged);
+  const changed = new Error('before');
+  changed.message = forged;
+  const stackless = Object.assign(new Error('x'), { stack: `\ncronlatch run:completed\n    at \u001b[2Kx` });
+  for (const each of [error, changed, stackless]) {
+    const text = consoleLines(each);
+    const [, ...frames] = text.split('\n');
+    assert.ok(!text.includes('\u001b') && !text.includes('\r'));
+    assert.ok(frames.every((frame) => /^ {4}at /.test(frame) && !frame.includes('forged')));
+  }
 });
 
 void test('a run that its handler gave back or skipped has a line like any other run', () => {

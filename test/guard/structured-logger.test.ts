@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { hostname } from 'node:os';
 import { test } from 'node:test';
 import { LockStorageError, structured } from 'cronlatch';
 import type { LogLevel } from 'cronlatch/provider';
@@ -7,6 +8,9 @@ import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
 import { JOB } from '../support/benches/lock';
 
 const scheduledAt = new Date('2026-11-20T03:00:00Z');
+
+/** As in the owners of the locks of this process. */
+const instance = `${hostname()}/${process.pid}`;
 
 type Entry = [level: LogLevel, fields: object, message: string];
 
@@ -39,11 +43,11 @@ void test('a structured logger gets the fields of each event, and a message with
   assert.deepEqual(others, []);
   assert.deepEqual(
     [started?.[0], Object.keys(started?.[1] ?? {}).sort()],
-    ['debug', ['event', 'fencingToken', 'job', 'lock', 'scheduledAt']],
+    ['debug', ['event', 'fencingToken', 'instance', 'job', 'lock', 'scheduledAt']],
   );
   assert.deepEqual(completed, [
     'info',
-    { event: 'run:completed', lock: 'job', job: 'job', scheduledAt, durationMs: 12 },
+    { event: 'run:completed', instance, lock: 'job', job: 'job', scheduledAt, durationMs: 12 },
     "job 'job' completed in 12 ms (scheduled at 2026-11-20T03:00:00.000Z)",
   ]);
 });
@@ -57,7 +61,16 @@ void test('an error is the field err, and the run of a once-per job the field ru
   const run = { job: 'close-day', scope: '', periodKey: '2026-11-20', generation: 0, attempt: 1 };
   assert.deepEqual(logger.entries.at(-1), [
     'error',
-    { event: 'run:failed', lock: 'close-day', job: 'close-day', run, durationMs: 0, retryAt, err: error },
+    {
+      event: 'run:failed',
+      instance,
+      lock: 'close-day',
+      job: 'close-day',
+      run,
+      durationMs: 0,
+      retryAt,
+      err: error,
+    },
     "job 'close-day' for 2026-11-20 failed after 0 ms (attempt 1); the next attempt is at 2026-11-20T03:01:00.000Z",
   ]);
 });
@@ -72,9 +85,27 @@ void test('a skip and a warning have their fields', () => {
   assert.deepEqual(logger.entries, [
     [
       'debug',
-      { event: 'lock:skipped', lock: 'job', scheduledAt, reason: 'locked', willRetry: false, ...held },
+      {
+        event: 'lock:skipped',
+        instance,
+        lock: 'job',
+        scheduledAt,
+        reason: 'locked',
+        willRetry: false,
+        ...held,
+      },
       "job 'job' skipped: locked by host/1/abc until 2026-11-20T03:10:00.000Z (scheduled at 2026-11-20T03:00:00.000Z)",
     ],
-    ['warn', { event: 'guard:warning', err }, 'Look\\u001b[2K here.'],
+    ['warn', { event: 'guard:warning', instance, err }, 'Look\\u001b[2K here.'],
   ]);
+});
+
+void test('the field instance begins with the name of the instance', async () => {
+  const logger = new RecordingLogger();
+  const { guard } = guardBench({ logger: structured(logger), instanceName: 'node-7' });
+  await guard.run(JOB, () => {});
+  assert.deepEqual(
+    logger.entries.map(([, fields]) => 'instance' in fields && fields.instance),
+    [`node-7:${instance}`, `node-7:${instance}`],
+  );
 });

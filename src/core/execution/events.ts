@@ -100,7 +100,11 @@ export interface CronlatchEvents {
     readonly reason: string;
   };
   'run:started': RunLockEvent & { readonly fencingToken: number | undefined };
-  'run:completed': RunLockEvent & { readonly durationMs: number };
+  /**
+   * `lockLost` is `true` if a job that has only a lock ended after it had lost the lock: another instance may have run it
+   * meanwhile.
+   */
+  'run:completed': RunLockEvent & { readonly durationMs: number; readonly lockLost?: true };
   /** `retryAt` is set if the ledger retries the run, and `isFinal` if only an operator can rerun it. */
   'run:failed': RunLockEvent & {
     readonly error: unknown;
@@ -148,6 +152,25 @@ export interface CronlatchEvents {
     readonly database: string | undefined;
     /** The next one first. `nextScheduledAt` is `undefined` if only the scheduler knows it. */
     readonly jobs: readonly { readonly job: string; readonly nextScheduledAt: Date | undefined }[];
+  };
+  /** The store of the locks answers again. A warning has reported that it did not. */
+  'guard:outage': {
+    readonly message: string;
+    /** Since the first failure. */
+    readonly lastedMs: number;
+    /** By job, how many ticks did not run here. */
+    readonly lostTicks: Readonly<Record<string, number>>;
+  };
+  /** `close` was called, or a signal. `jobs` are those that are running. */
+  'guard:closing': { readonly message: string; readonly timeoutMs: number; readonly jobs: readonly string[] };
+  /** The guard has closed. `jobs` are those that `guard:closing` named, and `stopped` those that their signals asked to stop. */
+  'guard:closed': {
+    readonly message: string;
+    readonly durationMs: number;
+    readonly jobs: readonly string[];
+    readonly stopped: readonly string[];
+    /** Still running, or their locks could not be released. */
+    readonly abandoned: readonly string[];
   };
   'guard:warning': { readonly message: string; readonly error?: unknown };
 }

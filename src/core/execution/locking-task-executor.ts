@@ -225,13 +225,13 @@ export class LockingTaskExecutor {
 
   async #executeWithEvents<T>(
     task: LockedTask<T>,
-    lock: Lock,
+    lock: GrantedLock,
     event: RunLockEvent,
     { run, skipReason, failureDetails, tick = {} }: ExecuteOptions,
   ): Promise<T> {
     const startedAtMs = this.#clock.monotonicMs();
     const durationMs = (): number => {
-      const elapsedMs = this.#clock.monotonicMs() - startedAtMs;
+      const elapsedMs = Math.round(this.#clock.monotonicMs() - startedAtMs);
       tick.durationMs = elapsedMs;
       return elapsedMs;
     };
@@ -243,8 +243,11 @@ export class LockingTaskExecutor {
       const value = await (result as T | PromiseLike<T>);
       refuseUnawaitable(lock.name, value);
       const reason = skipReason?.();
-      if (reason === undefined) this.#events.emit('run:completed', { durationMs: durationMs(), ...event });
-      else {
+      if (reason === undefined) {
+        // The ledger decides whether a run counts that has lost its lock.
+        const lost = run === undefined && lock.isLost ? { lockLost: true as const } : undefined;
+        this.#events.emit('run:completed', { durationMs: durationMs(), ...lost, ...event });
+      } else {
         tick.reason = reason;
         this.#events.emit('run:skipped', { ...event, reason, durationMs: durationMs() });
       }

@@ -221,7 +221,11 @@ export class GrantedLock implements Lock {
 
   /** Whether the signal has aborted. It creates no signal for a lease of cronlatch. */
   get isAborted(): boolean {
-    if (this.#run.isAskedToStop) return true;
+    return this.#run.isAskedToStop || this.isLost;
+  }
+
+  /** Whether the lease was lost before its release. */
+  get isLost(): boolean {
     return this.#lease instanceof Lease ? this.#lease.isLost : this.#lease.signal.aborted;
   }
 

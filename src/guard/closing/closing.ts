@@ -1,11 +1,12 @@
 import { constants } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
-import { InvalidLockConfigurationError, type Clock, type Duration } from '../../core';
+import { InvalidLockConfigurationError, type Clock, type Duration, type EventHub } from '../../core';
 import { withinLimit } from '../../core/clock';
 import { parseDuration } from '../../core/duration';
 import { checkOptionNames } from '../../core/options';
-import type { RunRegistry } from '../../core/execution/run-registry';
+import type { ActiveRun, RunRegistry } from '../../core/execution/run-registry';
 import { processState } from '../../core/process-state';
+import { describeDuration } from '../log/logger';
 
 export interface CloseOptions {
   /** How long to wait for running jobs. Default 20 s. */
@@ -46,6 +47,7 @@ export class Closing {
   constructor(
     private readonly runs: RunRegistry,
     private readonly clock: Clock,
+    private readonly events: EventHub,
     private readonly warn: (message: string, error?: unknown) => void,
   ) {}
 
@@ -79,18 +81,25 @@ export class Closing {
   }
 
   async #close({ timeoutMs, graceMs }: ReturnType<typeof checkCloseOptions>): Promise<CloseResult> {
-    const { runs, clock } = this;
+    const { runs, clock, events } = this;
+    const beganMs = clock.monotonicMs();
     runs.close();
     const running = runs.active;
+    const jobs = running.map(nameOf);
+    const waits =
+      jobs.length === 0 ? 'no job is running' : `waits up to ${timeoutMs / 1000} s for ${listed(jobs)}`;
+    events.emit('guard:closing', { message: `closing: ${waits}`, timeoutMs, jobs });
+    let stopped: readonly string[] = [];
     // Runs while the jobs end, so that a hook that hangs neither shortens nor lengthens the time they have.
-    const stopped = this.#runHooks('stop');
+    const hooked = this.#runHooks('stop');
     const allSettled = Promise.all(running.map((run) => run.settled));
     if ((await withinLimit(clock, allSettled, timeoutMs - graceMs)) === 'time-out') {
       const reason = new DOMException('The job guard is closing: the job was asked to stop.', 'AbortError');
+      stopped = running.filter((run) => runs.active.includes(run)).map(nameOf);
       for (const run of running) run.askToStop(reason);
       await withinLimit(clock, allSettled, graceMs);
     }
-    await stopped;
+    await hooked;
     const abandoned = runs.active;
     for (const run of abandoned) {
       run.abandon();
@@ -101,6 +110,12 @@ export class Closing {
     }
     await this.#runHooks('release');
     await this.#runHooks('close');
+    const durationMs = Math.round(clock.monotonicMs() - beganMs);
+    const left = abandoned.map(nameOf);
+    const asked = stopped.length === 0 ? '' : `, asked ${listed(stopped)} to stop`;
+    const gaveUp = left.length === 0 ? '' : `, gave up ${listed(left)}`;
+    const message = `closed after ${describeDuration(durationMs)}${asked}${gaveUp}`;
+    events.emit('guard:closed', { message, durationMs, jobs, stopped, abandoned: left });
     return {
       settled: running.filter((run) => !abandoned.includes(run)).map(({ name }) => name),
       abandoned: abandoned.map(({ name }) => name),
@@ -123,6 +138,16 @@ export class Closing {
       this.warn('A close hook failed.', error);
     }
   }
+}
+
+/** Its job, or its lock if no task has begun under it. */
+function nameOf({ name, task }: ActiveRun): string {
+  return task?.job ?? name;
+}
+
+/** For example `2 jobs (close-day, send-invoices)`. */
+function listed(jobs: readonly string[]): string {
+  return `${jobs.length} ${jobs.length === 1 ? 'job' : 'jobs'} (${jobs.join(', ')})`;
 }
 
 /** @throws InvalidLockConfigurationError */

@@ -1,5 +1,12 @@
 import { inspect } from 'node:util';
-import type { CronlatchEvents, EventHub, EventName, LockEvent, RunIdentity } from '../../core';
+import {
+  CronlatchError,
+  type CronlatchEvents,
+  type EventHub,
+  type EventName,
+  type LockEvent,
+  type RunIdentity,
+} from '../../core';
 
 /** Receives the log lines of the guard, for example `console`. */
 export interface Logger {
@@ -7,9 +14,12 @@ export interface Logger {
   error(line: string): void;
   /** Warnings. */
   warn(line: string): void;
-  /** One line at the start, and one per run, when it has ended. A failed run has a line of `error` instead. */
+  /**
+   * Lines at the start, at the end of each run, when the store answers again, and when a guard with running jobs closes. A
+   * failed run has a line of `error` instead.
+   */
   info?(line: string): void;
-  /** The start of each run, and each skip with its reason. */
+  /** The start of each run, each skip with its reason, and what repeats while the store does not answer. */
   debug?(line: string): void;
 }
 
@@ -33,6 +43,8 @@ export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
  */
 export interface LogFields {
   readonly event: EventName;
+  /** Names the process, as in the owners of its locks. */
+  readonly instance: string;
   /** The name of the lock: the event's `name`. */
   readonly lock?: string;
   /** The event's `error`. */
@@ -67,7 +79,11 @@ const LOGGED: { readonly [K in LoggedEvent]: readonly [LogLevel, (event: Cronlat
       `had its lock released by ${actor} (${reason}), which ${heldBy} held until ${heldUntil.toISOString()}`,
   ],
   'run:started': ['debug', () => 'started'],
-  'run:completed': ['info', ({ durationMs }) => `completed in ${describeDuration(durationMs)}`],
+  'run:completed': [
+    'info',
+    ({ durationMs, lockLost }) =>
+      `completed in ${describeDuration(durationMs)}${lockLost ? ', after it had lost its lock' : ''}`,
+  ],
   'run:failed': [
     'error',
     ({ isFinal, durationMs }) =>
@@ -80,6 +96,9 @@ const LOGGED: { readonly [K in LoggedEvent]: readonly [LogLevel, (event: Cronlat
   'run:stuck': ['error', () => 'is stuck'],
   'job:late': ['warn', () => 'is late'],
   'guard:started': ['info', ({ message }) => message],
+  'guard:outage': ['info', ({ message }) => message],
+  'guard:closing': ['info', ({ message }) => message],
+  'guard:closed': ['info', ({ message }) => message],
   'guard:warning': ['warn', ({ message }) => message],
 };
 
@@ -99,32 +118,56 @@ const CONSEQUENCES: { readonly [K in LoggedEvent]?: string } = {
   'job:late': 'no instance has answered this tick',
 };
 
+/** Decides whether a line repeats what the log has already. */
+interface Repeats {
+  write(name: EventName, event: object, write: (isRepeat: boolean) => void): void;
+}
+
 /**
  * Logs one line or one entry per event, if the logger has a method for its level.
  *
  * @param instance names this process in each line
  */
-export function logEvents(events: EventHub, logger: Logger | StructuredLogger, instance: string): void {
+export function logEvents(
+  events: EventHub,
+  logger: Logger | StructuredLogger,
+  { instance, repeats }: { readonly instance: string; readonly repeats: Repeats },
+): void {
+  const isConsole = logger === consoleLogger || logger === console;
+  const write = <K extends LoggedEvent>(name: K, event: CronlatchEvents[K], level: LogLevel): void => {
+    if ('writeEntry' in logger) logger.writeEntry(entryOf(name, level, event, instance));
+    else if (logger[level] !== undefined)
+      logger[level](lineOf(instance, name, event) + (isConsole ? framesOf(name, event) : ''));
+  };
   for (const name of Object.keys(LOGGED) as LoggedEvent[]) {
-    events.on(name, (event: CronlatchEvents[typeof name]) => {
-      const level = levelOf(name, event);
-      if ('writeEntry' in logger) logger.writeEntry(entryOf(name, level, event));
-      else if (logger[level] !== undefined) logger[level](lineOf(instance, name, event));
-    });
+    events.on(name, (event: CronlatchEvents[typeof name]) =>
+      repeats.write(name, event, (isRepeat) => write(name, event, isRepeat ? 'debug' : levelOf(name, event))),
+    );
   }
 }
 
-/** A run that has started and then was skipped by its handler has ended like any other. */
+/**
+ * A run that has started and then was skipped by its handler has ended like any other. A guard that closes without
+ * running jobs is not news.
+ */
 function levelOf(name: LoggedEvent, event: object): LogLevel {
-  return name === 'run:skipped' && 'durationMs' in event ? 'info' : LOGGED[name][0];
+  if (name === 'run:skipped' && 'durationMs' in event) return 'info';
+  if (name === 'run:completed' && 'lockLost' in event) return 'warn';
+  if ('jobs' in event && name !== 'guard:started' && (event.jobs as unknown[]).length === 0) return 'debug';
+  return LOGGED[name][0];
 }
 
-function entryOf<K extends LoggedEvent>(name: K, level: LogLevel, event: CronlatchEvents[K]): LogEntry {
+function entryOf<K extends LoggedEvent>(
+  name: K,
+  level: LogLevel,
+  event: CronlatchEvents[K],
+  instance: string,
+): LogEntry {
   const fields: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(event)) {
     if (value !== undefined && key !== 'message') fields[FIELD_NAMES[key] ?? key] = value;
   }
-  return { level, fields: { event: name, ...fields }, message: logLine(logMessage(name, event)) };
+  return { level, fields: { event: name, instance, ...fields }, message: logLine(logMessage(name, event)) };
 }
 
 /** `name` is a field of pino itself, and `err` the field whose error pino prints. */
@@ -137,9 +180,28 @@ function lineOf<K extends LoggedEvent>(instance: string, name: K, event: Cronlat
   const message = logMessage(name, event);
   const stop = /[.?;]$/.test(message) ? '' : '.';
   const why = 'error' in event && event.error !== undefined ? ` Cause: ${describeError(event.error)}` : '';
-  // The message of a start begins with the process itself.
-  const subject = name === 'guard:started' ? '' : `${instance} ${name}: `;
-  return logLine(`${LINE_START}${subject}${message}${stop}${why}`);
+  return logLine(`${LINE_START}${subjectOf(name, instance)}${message}${stop}${why}`);
+}
+
+/** The message of a start begins with the process itself, and those of a closing guard name their event. */
+function subjectOf(name: LoggedEvent, instance: string): string {
+  if (name === 'guard:started') return '';
+  return name === 'guard:closing' || name === 'guard:closed' ? `${instance} ` : `${instance} ${name}: `;
+}
+
+/** The lines of a stack that are frames, behind the message. Their indentation sets them apart from the lines of the log. */
+function framesOf(name: LoggedEvent, event: object): string {
+  if (name !== 'run:failed' || !('error' in event)) return '';
+  try {
+    const { error } = event;
+    if (!(error instanceof Error) || error instanceof CronlatchError) return '';
+    const { stack = '', message } = error;
+    const lines = stack.slice(Math.max(0, stack.indexOf(message)) + message.length).split(LINE_BREAKS);
+    const frames = lines.filter((line) => /^\s+at /.test(line)).slice(0, MAX_FRAMES);
+    return frames.map((line) => `\n    ${logLine(line)}`).join('');
+  } catch {
+    return ''; // A job can throw an error that cannot be read.
+  }
 }
 
 /** The message of an event without its cause, such as `job 'close-day' completed in 12 ms (scheduled at …)`. */
@@ -198,6 +260,8 @@ export function describeError(error: unknown): string {
     return 'an error that cannot be read';
   }
 }
+
+const MAX_FRAMES = 20;
 
 /** In characters. Longer lines are cut. */
 const MAX_LINE_LENGTH = 8192;

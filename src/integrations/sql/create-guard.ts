@@ -98,7 +98,8 @@ export async function createGuard(database: SqlDatabase, options: CreateJobGuard
   rememberDatabase(runStore, database);
   const guard = new JobGuard({ ...options, lockProvider, runStore, events });
   guards.set(guard, { database, options });
-  integrationOf(guard).database = database.title;
+  const lockStore = ownLocks === undefined ? undefined : database.title;
+  Object.assign(integrationOf(guard), { database: database.title, lockStore });
   guard.onClose({
     async close() {
       await ownLocks?.close();

@@ -30,7 +30,7 @@ export class SlotOutcomes {
 
   async recordCompleted(open: OpenSlot, value: unknown): Promise<SlotEnd> {
     const { events, clock } = this.context;
-    const durationMs = clock.monotonicMs() - open.beganAtMs;
+    const durationMs = Math.round(clock.monotonicMs() - open.beganAtMs);
     const result = serializeResult(this.context, open.claim, value);
     const { error } = await this.#record(open, { kind: 'completed', result });
     const { run } = slotRunEventOf(open);
@@ -42,7 +42,7 @@ export class SlotOutcomes {
   /** A slot fails permanently: no scheduler retries one. */
   async recordFailed(open: OpenSlot, error: unknown): Promise<SlotEnd> {
     const { events, clock } = this.context;
-    const durationMs = clock.monotonicMs() - open.beganAtMs;
+    const durationMs = Math.round(clock.monotonicMs() - open.beganAtMs);
     await this.#record(open, { kind: 'failed', error, errorText: storedError(error), retry: NO_RETRY });
     events.emit('run:failed', { ...slotRunEventOf(open), error, durationMs });
     return { outcome: 'failed', run: slotRunEventOf(open).run, durationMs, error };

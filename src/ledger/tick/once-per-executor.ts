@@ -101,7 +101,7 @@ export class OncePerExecutor {
       try {
         return { executed: true, value: await task(lock) };
       } finally {
-        details.durationMs = clock.monotonicMs() - beganMs;
+        details.durationMs = Math.round(clock.monotonicMs() - beganMs);
       }
     };
     for (const lock of liveLocks()) if (run.isUnder(lock)) return lock.nest(() => timed(lock));

@@ -87,7 +87,7 @@ void test('more than three jobs are counted', async () => {
 void test('a structured logger gets the jobs as a field, and logger: false nothing', async () => {
   const entries: unknown[] = [];
   const info = (fields: object, message: string): void => void entries.push({ ...fields, message });
-  const logger = structured({ error: assert.fail, warn: assert.fail, info, debug: assert.fail });
+  const logger = structured({ error: assert.fail, warn: assert.fail, info, debug: () => {} });
   const { guard } = guardWith({ logger });
   const started: CronlatchEvents['guard:started'][] = [];
   guard.on('guard:started', (event) => void started.push(event));
@@ -95,7 +95,7 @@ void test('a structured logger gets the jobs as a field, and logger: false nothi
   await turn();
   const jobs = [{ job: 'hourly', nextScheduledAt: new Date('2026-11-20T01:00:00Z') }];
   const message = `${SELF} guards 1 job: hourly in 59 min`;
-  assert.deepEqual(entries, [{ event: 'guard:started', jobs, message }]);
+  assert.deepEqual(entries, [{ event: 'guard:started', instance: SELF, jobs, message }]);
   assert.deepEqual(started, [{ message, database: undefined, jobs }]);
 
   const written = mock.method(console, 'info', () => {});
