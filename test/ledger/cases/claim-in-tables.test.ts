@@ -37,7 +37,7 @@ testOnEvery(
     const { task, runs } = countedTask();
     await assert.rejects(guard.run(closeDay(), task), (error) => {
       assert.ok(error instanceof SchemaMismatchError);
-      assert.match(error.message, /cronlatch_run.*migration/s);
+      assert.match(error.message, /cronlatch_run.*Create it with npx cronlatch init\./s);
       return true;
     });
     assert.equal(runs(), 0);
