@@ -31,8 +31,7 @@ const JOB: JobRegistration = {
   },
   ...{ nextScheduledAt: new Date('2026-11-21T02:00:00Z'), version: '1.0.0', registeredBy: 'host/1' },
 };
-const MISSING =
-  /cronlatch_job' in .* is missing.*createTables\(source, { tables: \['jobs'\] }\).*npx cronlatch init/;
+const MISSING = /cronlatch_job' in .* is missing.*Create it with npx cronlatch init\./;
 
 async function up(dataSource: DataSource, direction: 'up' | 'down' = 'up'): Promise<void> {
   const runner = dataSource.createQueryRunner();

@@ -7,7 +7,7 @@ const NOT_MENDED = { isMended: false } as const;
 const missing = (table: string): Flaw => ({
   flaw: `no table ${table}`,
   changes: [`DROP TABLE ${table}`],
-  ...{ code: 'missing-table', message: /is missing.*createCronlatchMigration\({ tables: \['ledger'\] }\)/ },
+  ...{ code: 'missing-table', message: /is missing.*Create it with npx cronlatch init\./ },
   ...NOT_MENDED,
 });
 
