@@ -22,6 +22,8 @@ export interface Havoc {
 const MOST_BEGUN = 14;
 /** The share that is killed, and restarts, which takes a second; the others are stopped for a while. */
 const KILLED = 0.4;
+/** The first faults kill, because a few short stops may repeat no run. */
+const SURE_KILLS = 2;
 
 /**
  * Lets workers execute their runs, and kills and stops them at random until all runs are completed. Then all
@@ -66,7 +68,7 @@ async function torment(worker: Worker, havoc: Havoc, hasEnded: () => boolean): P
     const isBusy = await hasBegun(worker, begun);
     await setTimeout(Math.random() * LONGEST_PAUSE_MS);
     if (!isBusy || hasEnded()) return 'spared';
-    if (Math.random() < KILLED) {
+    if (havoc.kills < SURE_KILLS || Math.random() < KILLED) {
       havoc.kills += 1;
       await worker.end();
       return 'killed';
