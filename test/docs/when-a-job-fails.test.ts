@@ -70,7 +70,8 @@ async function describe(call: Promise<unknown>): Promise<string> {
 async function outcomeOf(call: Call, failure: 'throws' | 'held' | 'down') {
   const reports: Record<'event' | 'outcome' | 'level', string[]> = { event: [], outcome: [], level: [] };
   const line = (level: string) => (text: string) => {
-    if (!text.includes(' run:started')) reports.level.push(level);
+    // The start of the run and the end of the bench report no failure.
+    if (!/^cronlatch \S+ (run:started|closing|closed)/.test(text)) reports.level.push(level);
   };
   const logger = { error: line('error'), warn: line('warn'), info: line('info'), debug: line('debug') };
   const { guard, accessor, other } = guardBench({ logger });
