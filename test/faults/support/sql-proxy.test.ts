@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { test } from 'node:test';
 import { currentLock } from 'cronlatch';
 import { inRunTransaction } from 'cronlatch/typeorm';
 import { closing } from '../../support/benches/closing';
@@ -130,4 +131,11 @@ testOnServers('the server does not notice the end of a client that is stalled', 
   await eventually(() => proxy.halfOpen === 1, 'the client has disconnected');
   proxy.flow();
   await eventually(() => proxy.halfOpen === 0, 'the server notices it');
+});
+
+test('a closed proxy keeps its port: the system gives it to no other process', async () => {
+  await using proxy = closing(await tcpProxy({ host: '127.0.0.1', port: 1 }));
+  await proxy.close();
+  assert.ok(proxy.port < 32_768, String(proxy.port));
+  await proxy.open();
 });

@@ -1,5 +1,6 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { ProxiedConnection, type Interpreter } from './proxied-connection';
 import type { Direction } from './proxy-lane';
 
@@ -61,8 +62,7 @@ export async function tcpProxy(
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
   };
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
+  const port = await listenAnywhere(listen);
   return {
     port,
     async close() {
@@ -101,6 +101,19 @@ export async function tcpProxy(
       return [...connections].filter(({ isHalfOpen }) => isHalfOpen).length;
     },
   };
+}
+
+/** On a port that the system gives to nobody else while the proxy is closed: see servers/free-port.mjs. */
+async function listenAnywhere(listen: (port: number) => Promise<void>): Promise<number> {
+  for (;;) {
+    const port = randomInt(20_000, 32_768);
+    try {
+      await listen(port);
+      return port;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    }
+  }
 }
 
 /** The same URL through the proxy. */
