@@ -19,7 +19,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { currentRun, type JobGuard, type Notice } from 'cronlatch';
+import { currentRun, type JobGuard } from 'cronlatch';
+import type { Notice } from 'cronlatch/notify';
 import { createJobGuard, createTables } from 'cronlatch/better-sqlite3';
 import type { JobOverview } from 'cronlatch/provider';
 

@@ -14,7 +14,6 @@ export type { OncePerConfiguration, OncePerOptions } from './ledger';
 
 // Run and close jobs.
 export { configureJobGuard, JobGuard, structured, type JobGuardOptions, type Logger } from './guard';
-export { webhook, type Notice, type Notify } from './guard';
 export type { CronlatchEvents, SkipReason, TaskResult } from './core';
 
 // Locks outside of jobs.

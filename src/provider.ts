@@ -1,6 +1,6 @@
 /**
  * For authors of stores. A store of locks is a `StorageAccessor` of five methods under a `StorageBasedLockProvider`,
- * or a `LockProvider` of its own. A store of runs is a `RunStore`. `cronlatch/contracts` tests both.
+ * or a `LockProvider` of its own, which `cronlatch/contracts` tests.
  * `LockingTaskExecutor` runs tasks under locks without a guard. Code that names the types of `guard.ledger` imports them
  * from here.
  *
@@ -21,16 +21,12 @@ export type { MissedTickEvent, ExecuteOptions, RunIdentity, RunLockEvent, RunSki
 export type { TaskConfiguration, TickDetails, TickEvent } from './core';
 
 // Runs.
-export type * from './ledger/run-log-store';
-export type * from './ledger/run-store';
-export type * from './ledger/request-store';
-export type { Claim, LatestRun, Run, RunEvent, RunEventKind, RunKey, RunPeriod, RunProgress } from './ledger';
+export type { LatestRun, Run, RunEvent, RunEventKind, RunKey, RunPeriod, RunProgress } from './ledger';
+export type { RunLogEntry } from './ledger';
 export type { RunState, RunSummary } from './ledger';
 
 // The register of jobs.
-export type { DeclaredJob, DeclaredSchedule, JobRegister, JobRegistration } from './ledger';
-export type { RegisteredJob } from './ledger';
-export type { JobChange, LastRunChange, ScheduleChange } from './ledger';
+export type { DeclaredJob, DeclaredSchedule, RegisteredJob } from './ledger';
 
 // Tools for operators, on `guard`, `guard.ledger` and `guard.backfill`.
 export type { JobOverview, JobRemark, Overview, OverviewOptions } from './guard';

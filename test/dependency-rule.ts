@@ -50,6 +50,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'integrations/pg',
     'integrations/better-sqlite3',
   ],
+  'integrations/memory': ['core', 'guard', 'storage/memory'],
   'integrations/adapters': ['core', 'storage/sql', 'integrations/sql'],
   'integrations/typeorm': ['core', 'storage/sql', 'storage/typeorm', 'integrations/sql', 'typeorm'],
   'integrations/node-cron': ['core', 'ledger', 'guard', 'decorator', 'node-cron'],
@@ -95,8 +96,9 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   observability: ['core', 'ledger', 'guard', '@opentelemetry/api'],
   contracts: ['core', 'ledger'],
-  testing: ['core', 'ledger', 'guard', 'storage/memory'],
+  testing: ['core', 'ledger', 'guard', 'integrations/memory'],
   'index.ts': ['core', 'ledger', 'guard', 'decorator'],
   'provider.ts': ['core', 'ledger', 'guard', 'decorator'],
   'calendar.ts': ['ledger'],
+  'notify.ts': ['guard'],
 };

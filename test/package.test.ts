@@ -42,7 +42,7 @@ void test('the core needs no package', () => {
       if (!name.startsWith('.') && !name.startsWith('node:') && !name.startsWith('/')) throw new Error('loads ' + name);
       return load(name, ...rest);
     };
-    for (const file of ['index', 'provider', 'calendar', 'storage/memory/index', 'contracts/index', 'testing/index']) require(process.cwd() + '/dist/' + file + '.js');
+    for (const file of ['index', 'provider', 'calendar', 'integrations/memory/index', 'contracts/index', 'testing/index']) require(process.cwd() + '/dist/' + file + '.js');
   `;
   execFileSync(process.execPath, ['-e', script], { stdio: ['ignore', 'ignore', 'inherit'] });
 });

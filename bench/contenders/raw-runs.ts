@@ -21,15 +21,10 @@ export interface RunWriter {
 
 /** The library's own statements for the runs of today. */
 export function runWriter({ dialect, shape }: BareDatabase): RunWriter {
-  const overridesClock = dialect.byServerClock !== undefined;
   const runs = new RunStatements(
     dialect,
     { run: tableOf('run'), event: tableOf('event') },
-    {
-      ...shape,
-      keyIndex: 'uq_cronlatch_run',
-      overridesClock,
-    },
+    { ...shape, keyIndex: 'uq_cronlatch_run' },
   );
   const { periodKey, ...period } = today();
   return {

@@ -42,7 +42,6 @@ export function lockWriter({ dialect, shape }: Pick<BareDatabase, 'dialect' | 's
     hasToken: true,
     comparesBytes: true,
     insertReturnsToken: true,
-    overridesClock: false,
   });
   return (key, name, owner, atLeast = 0) =>
     statements[key].bind({ name, owner, atMost: LOCK_AT_MOST_FOR_US, atLeast });

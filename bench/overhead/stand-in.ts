@@ -28,7 +28,7 @@ export class StandIn {
       return { session: this.#sessionOn(session), opened };
     };
     return await createGuard(
-      { ...database, ownConnections: (settings) => new OwnServerConnections(driver, open, settings) },
+      { ...database, connect: (settings) => new OwnServerConnections(driver, open, settings) },
       { logger: false, pollInterval: false, ...variant },
     );
   }

@@ -71,7 +71,7 @@ export async function readGrid(
   const to = new Date((last + 2) * DAY_MS);
   const names = jobs.map(({ job }) => job);
   const query = { jobs: names, from, to, limit: MOST_RUNS };
-  const runs = (await context.store.summaries?.(query, limitOf(context))) ?? [];
+  const runs = await context.store.summaries(query, limitOf(context));
   const runsOf = new Map<string, RunSummary[]>(names.map((name) => [name, []]));
   for (const run of runs) runsOf.get(run.job)?.push(run);
   const rows = await Promise.all(jobs.map((job) => rowOf(known, job, runsOf.get(job.job) ?? [])));

@@ -1,12 +1,10 @@
 import type { Clock, Duration, EventHub, LockConfiguration, LockProvider, TaskConfiguration } from '../core';
-import type { OncePerConfiguration, RunLogOptions, RunStore } from '../ledger';
+import type { OncePerConfiguration, RunLogOptions } from '../ledger';
 import type { Logger, StructuredLogger } from './log/logger';
 import type { Notify } from './notices/webhook';
 
 export interface JobGuardOptions extends RunLogOptions {
   readonly lockProvider: LockProvider;
-  /** Stores the runs of once-per jobs. The caller closes it. Default: none, and once-per jobs are rejected. */
-  readonly runStore?: RunStore | undefined;
   /** How often the guard looks for overdue runs, once a once-per job is registered. Default 1 minute; `false`: never. */
   readonly pollInterval?: Duration | false | undefined;
   /**
@@ -36,7 +34,7 @@ export interface JobGuardOptions extends RunLogOptions {
   readonly logger?: Logger | StructuredLogger | false | undefined;
   /**
    * How long runs are kept, up to 36,500 days. Once a day, one instance purges older runs as `ledger.purge` does. An
-   * instance on standby does not. Failures are warnings. Needs a run store. Default: runs are kept until you purge them.
+   * instance on standby does not. Failures are warnings. Needs a ledger. Default: runs are kept until you purge them.
    */
   readonly retention?: Duration | undefined;
   /**
@@ -47,7 +45,7 @@ export interface JobGuardOptions extends RunLogOptions {
   /**
    * Who learns of runs that fail permanently or are interrupted, of late jobs, and of holds that end: `webhook({ url,
    * secret })`, or functions of your own. Each notice waits in the database until an instance has sent it, at least once
-   * and always with the same `id`. One that fails is sent up to three times more. Needs a run store in a database. Default: none.
+   * and always with the same `id`. One that fails is sent up to three times more. Needs a ledger in a database. Default: none.
    */
   readonly notify?: Notify | readonly Notify[] | undefined;
   /**

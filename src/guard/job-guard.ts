@@ -12,7 +12,7 @@ import {
 } from '../core';
 import { parsePositiveDuration, parseStatementTimeout } from '../core/duration';
 import type { RunningLock } from '../core/execution/run-registry';
-import { RunLedger, type BackfillRange, type BackfillResult } from '../ledger';
+import { RunLedger, type BackfillRange, type BackfillResult, type RunStore } from '../ledger';
 import { backfill } from '../ledger/operator/backfill';
 import { Retention } from '../ledger/operator/retention';
 import { notRegisteredError } from '../ledger/operator/run-ledger';
@@ -39,6 +39,16 @@ import { checkGuardOptions } from './jobs/check-options';
 import { OverdueRuns, type OverdueResult } from './overdue-runs';
 import { readOverview, type Overview, type OverviewOptions } from './overview';
 
+/** Where the guards with these options keep their runs. */
+const runStores = new WeakMap<JobGuardOptions, RunStore>();
+
+/** A guard with a ledger. Only cronlatch itself has stores of runs. */
+export function guardWithRuns(options: JobGuardOptions, runStore: RunStore): JobGuard {
+  const own = { ...options };
+  runStores.set(own, runStore);
+  return new JobGuard(own);
+}
+
 /** Runs jobs under locks. */
 export class JobGuard {
   /** Shows the locks of the guard's lock provider, and lets an operator release one by force, or hold one. */
@@ -51,16 +61,22 @@ export class JobGuard {
   readonly #integration: GuardIntegration;
   readonly #lockManager: LockManager;
 
+  /**
+   * A guard for locks alone. `createJobGuard` of a driver, or of `cronlatch/memory`, creates one that also keeps runs.
+   *
+   * @throws InvalidLockConfigurationError naming the option
+   */
   constructor(options: JobGuardOptions) {
     checkGuardOptions(options);
     const { lockProvider, logger = consoleLogger, clock = systemClock, events = new EventHub() } = options;
-    const { runStore, pollInterval = '1m', statementTimeout = '5s', instanceName } = options;
+    const { pollInterval = '1m', statementTimeout = '5s', instanceName } = options;
+    const runStore = runStores.get(options);
     const warn = (message: string, error?: unknown): void =>
       events.emit('guard:warning', error === undefined ? { message } : { message, error });
     const store = (): string => this.#integration.lockStore ?? 'The store of the locks';
     // Before the other listeners, so that the log knows of an outage when it gets the first failure.
     const outages = new Outages({ lockProvider, clock, events, store });
-    const registry = new JobRegistry(options, events);
+    const registry = new JobRegistry(options, events, runStore !== undefined);
     const executor = new LockingTaskExecutor(lockProvider, { clock, events, instanceName });
     const { instance } = executor;
     const pollIntervalMs =
@@ -178,7 +194,7 @@ export class JobGuard {
   /**
    * Lists the runs of once-per jobs, and lets an operator change them.
    *
-   * @throws InvalidLockConfigurationError if the guard has no run store
+   * @throws InvalidLockConfigurationError if the guard has no ledger
    */
   get ledger(): RunLedger {
     const { context } = this.#integration.requireOncePerRunner('guard.ledger needs');

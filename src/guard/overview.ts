@@ -137,12 +137,12 @@ export async function readOverview(
 ): Promise<Overview> {
   const toleranceMs = parseDuration(lateAfter, 'lateAfter of guard.overview');
   const register = context && (await readKnownRegister(context));
-  const latest = (await context?.store.latest?.(limitOf(context))) ?? [];
+  const latest = (await context?.store.latest(limitOf(context))) ?? [];
   const { now = new Date(), jobs: registered = [], unreadable = [] } = register ?? {};
   // The newest run shows that the clock was ahead. Other periods that have not begun may have runs, too.
   const ahead = latest.filter((run) => isRunAhead(run, now)).map(({ job }) => job);
   const future = { jobs: ahead, from: now, to: new Date(now.getTime() + 366 * DAY_MS), limit: 100 };
-  const more = ahead.length > 0 ? await context?.store.summaries?.(future, limitOf(context)) : [];
+  const more = ahead.length > 0 ? await context?.store.summaries(future, limitOf(context)) : [];
   const runs = new Map([...(more ?? []), ...latest].map((run) => [describeRun(run), run])).values();
   const late = findLateJobs({ now, jobs: registered }, toleranceMs);
   const runsOf = new Map<string, LatestRun[]>();

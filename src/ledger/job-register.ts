@@ -97,7 +97,7 @@ export interface UnreadableJob extends Pick<RegisteredJob, 'job' | 'version' | '
 export type JobChange = ScheduleChange | LastRunChange;
 
 /** Moves the next scheduled time on, unless the stored one is later than `answeredAt`. */
-export interface ScheduleChange {
+interface ScheduleChange {
   readonly job: string;
   /** The scheduled time of the latest tick that was answered. */
   readonly answeredAt: Date;

@@ -1,8 +1,8 @@
-import { InvalidLockUseError, SchemaMismatchError } from '../core';
+import { SchemaMismatchError } from '../core';
 import type { DeclaredJob, JobRegister, RegisteredJob } from './job-register';
 import { checkTimeZone } from './periods/time-zone';
 import { parseJobPolicy, type JobPolicy } from './policy/job-policy';
-import { readRegister, type LedgerContext } from './store-statements';
+import { limitOf, type LedgerContext } from './store-statements';
 
 /**
  * The register, with one statement. A job whose periods this version does not know counts as unreadable.
@@ -11,11 +11,11 @@ import { readRegister, type LedgerContext } from './store-statements';
  */
 export async function readKnownRegister(context: LedgerContext): Promise<JobRegister | undefined> {
   try {
-    const { now, jobs, unreadable = [] } = await readRegister(context);
+    const { now, jobs, unreadable = [] } = await context.store.jobs(limitOf(context));
     const [read, unread] = [true, false].map((is) => jobs.filter((job) => isReadable(job) === is));
     return { now, jobs: read ?? [], unreadable: [...unreadable, ...(unread ?? [])] };
   } catch (error) {
-    if (error instanceof SchemaMismatchError || error instanceof InvalidLockUseError) return undefined;
+    if (error instanceof SchemaMismatchError) return undefined;
     throw error;
   }
 }

@@ -99,7 +99,7 @@ export interface SummaryQuery {
 export type OverdueScope = Pick<RunKey, 'job' | 'scope'>;
 
 /**
- * A store of runs. Each method is one atomic step, committed when its promise resolves, outside any transaction of
+ * A store of runs, of cronlatch itself: in a database, or in memory. Each method is one atomic step, committed when its promise resolves, outside any transaction of
  * the caller. It settles within its time limit. On failure it rejects with a `LockStorageError` whose `outcome`
  * reports what is known: `contention` means that another transaction was in the way and nothing was written.
  *
@@ -139,11 +139,11 @@ export interface RunStore {
   /**
    * One plain read, for an overview: the run of the newest period of each job and scope, and all runs that are running or
    * interrupted, in no order. Of a job and scope without periods, the newest run. At most 10,000 runs, each with at most the
-   * first 500 characters of its error. Optional.
+   * first 500 characters of its error.
    */
-  latest?(options: StatementOptions): Promise<readonly LatestRun[]>;
-  /** One plain read, for an overview: runs without their results and errors, the newest period first. Optional. */
-  summaries?(query: SummaryQuery, options: StatementOptions): Promise<readonly RunSummary[]>;
+  latest(options: StatementOptions): Promise<readonly LatestRun[]>;
+  /** One plain read, for an overview: runs without their results and errors, the newest period first. */
+  summaries(query: SummaryQuery, options: StatementOptions): Promise<readonly RunSummary[]>;
   /** The oldest first. */
   events(key: RunKey, options: StatementOptions): Promise<readonly RunEvent[]>;
   /**
@@ -158,36 +158,34 @@ export interface RunStore {
   /**
    * Registers jobs, so that any process can list them, with one statement for all. A job that is registered again keeps
    * its last run. Its declaration becomes `previous` if the new one differs, and `nextAfterRegistration` decides its next
-   * scheduled time. Optional, together with the three methods below: a store without them has no register.
+   * scheduled time.
    *
    * @param jobs each job at most once
    * @throws SchemaMismatchError if the table of the register is missing or cannot be used
    */
-  registerJobs?(jobs: readonly JobRegistration[], options: StatementOptions): Promise<void>;
+  registerJobs(jobs: readonly JobRegistration[], options: StatementOptions): Promise<void>;
   /** One plain read of all registered jobs. */
-  jobs?(options: StatementOptions): Promise<JobRegister>;
+  jobs(options: StatementOptions): Promise<JobRegister>;
   /**
    * Changes registered jobs with one statement. A change of a job that is not registered has no effect.
    *
    * @param changes at most one of each job
    */
-  updateJobs?(changes: readonly JobChange[], options: StatementOptions): Promise<void>;
+  updateJobs(changes: readonly JobChange[], options: StatementOptions): Promise<void>;
   /**
    * Removes a job from the register, unless it has been registered within the last `idleMs`. Its runs stay.
    *
    * @returns `false` if nothing was removed
    */
-  forgetJob?(job: string, idleMs: number, options: StatementOptions): Promise<boolean>;
-  /** Requests to run jobs, and notices. Optional: without it, a guard neither runs a job by request nor sends notices. */
+  forgetJob(job: string, idleMs: number, options: StatementOptions): Promise<boolean>;
+  /** Requests to run jobs, and notices. Without it, a guard neither runs a job by request nor sends notices. */
   readonly requests?: RequestStore | undefined;
-  /** What runs print. Optional: without it, a guard refuses `keepLog`, and `progress()` has no effect. */
+  /** What runs print. Without it, a guard refuses `keepLog`, and `progress()` has no effect. */
   readonly logs?: RunLogStore | undefined;
   /**
-   * Checks the tables in which the store keeps its runs. Optional.
+   * Checks the tables in which the store keeps its runs.
    *
    * @throws SchemaMismatchError if they are missing or cannot keep runs; the message names the fix
    */
-  check?(): Promise<void>;
-  /** Closes what the store itself has opened. */
-  close?(): Promise<void>;
+  check(): Promise<void>;
 }

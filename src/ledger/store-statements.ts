@@ -1,5 +1,4 @@
 import {
-  InvalidLockUseError,
   LockStorageError,
   SchemaMismatchError,
   type Clock,
@@ -9,7 +8,6 @@ import {
   type StorageOutcome,
 } from '../core';
 import { pause, statementRetryDelayMs } from '../core/clock';
-import type { JobRegister } from './job-register';
 import type { Claim } from './run';
 import type { RunOutput } from './run-log-store';
 import type { RunStore } from './run-store';
@@ -32,23 +30,6 @@ export interface LedgerContext {
 
 export function limitOf({ statementTimeoutMs }: LedgerContext): StatementOptions {
   return { timeoutMs: statementTimeoutMs };
-}
-
-/** A run store with a register of jobs. */
-export type RegisteringStore = RunStore &
-  Required<Pick<RunStore, 'registerJobs' | 'jobs' | 'updateJobs' | 'forgetJob'>>;
-
-export function hasRegister(store: RunStore): store is RegisteringStore {
-  const methods = ['registerJobs', 'jobs', 'updateJobs', 'forgetJob'] as const;
-  return methods.every((method) => store[method] !== undefined);
-}
-
-/** @throws InvalidLockUseError if the store has no register of jobs */
-export async function readRegister(context: LedgerContext): Promise<JobRegister> {
-  if (context.store.jobs !== undefined) return await context.store.jobs(limitOf(context));
-  throw new InvalidLockUseError(
-    'Cannot use the jobs: the run store of this guard has no register of jobs. Use a run store of cronlatch, or add registerJobs, jobs, updateJobs and forgetJob to yours.',
-  );
 }
 
 /** Waits before a failed statement is sent again. */

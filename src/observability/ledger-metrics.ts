@@ -3,7 +3,7 @@ import type { JobGuard } from '../guard';
 import type { GuardIntegration } from '../guard/integration';
 import type { OncePerJobRunner } from '../guard/once-per-job-runner';
 import { findLateJobs, isAnswerKept } from '../ledger/known-register';
-import { limitOf, readRegister } from '../ledger/store-statements';
+import { limitOf } from '../ledger/store-statements';
 import { jobAttribute } from './attributes';
 
 /**
@@ -87,7 +87,7 @@ async function readLate(
   toleranceMs: number,
 ): Promise<[job: string, value: number][]> {
   if (context.store.jobs === undefined) return [];
-  const register = await readRegister(context);
+  const register = await context.store.jobs(limitOf(context));
   const late = findLateJobs(register, toleranceMs);
   return register.jobs
     .filter(({ declared, nextScheduledAt }) => isAnswerKept(declared) && nextScheduledAt !== undefined)

@@ -1,8 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { EventHub, type CronlatchEvents, type EventName } from '../core';
-import { JobGuard, configureJobGuard, type JobGuardOptions } from '../guard';
+import { configureJobGuard, type JobGuard, type JobGuardOptions } from '../guard';
 import { configuredGuard } from '../guard/configured-guard';
-import { InMemoryLockProvider, InMemoryRunStore } from '../storage/memory';
+import { createJobGuard, Memory, type InMemoryLockProvider } from '../integrations/memory';
 import { SettableClock } from './settable-clock';
 
 /** Pass the defaults and the `nameLength` of the application's guard. */
@@ -20,8 +20,8 @@ export interface TestGuard extends AsyncDisposable {
   readonly clock: SettableClock;
   /** For locks that "another instance" holds: `await lockProvider.lock({ name, lockAtMostFor: '10m' })`. */
   readonly lockProvider: InMemoryLockProvider;
-  /** The runs of once-per jobs. Read them with `guard.ledger`. */
-  readonly runStore: InMemoryRunStore;
+  /** For further guards that play other instances, and for `memory.failNext(error)`. Read its runs with `guard.ledger`. */
+  readonly memory: Memory;
   /** Resolves to the next event of that name. */
   next<K extends EventName>(name: K): Promise<CronlatchEvents[K]>;
   /**
@@ -35,20 +35,11 @@ export interface TestGuard extends AsyncDisposable {
  * Configures a guard whose locks and runs are in memory and whose clock the test moves. It logs nothing. It starts
  * overdue runs only when the test calls `await guard.runOverdue()`. Call `dispose` at the end of the test.
  */
-export function useTestGuard({ now, ...options }: TestGuardOptions = {}): TestGuard {
+export function useTestGuard({ now, nameLength, ...options }: TestGuardOptions = {}): TestGuard {
   const clock = new SettableClock(now);
-  const lockProvider = new InMemoryLockProvider({ clock, nameLength: options.nameLength });
-  const runStore = new InMemoryRunStore({ clock });
+  const memory = new Memory({ clock, nameLength });
   const events = new EventHub();
-  const guard = new JobGuard({
-    ...options,
-    lockProvider,
-    runStore,
-    pollInterval: false,
-    clock,
-    events,
-    logger: false,
-  });
+  const guard = createJobGuard(memory, { ...options, pollInterval: false, events, logger: false });
   const before = configuredGuard();
   configureJobGuard(guard, { replace: true });
   const restoreAndClose = async (): Promise<void> => {
@@ -61,8 +52,8 @@ export function useTestGuard({ now, ...options }: TestGuardOptions = {}): TestGu
   return {
     guard,
     clock,
-    lockProvider,
-    runStore,
+    lockProvider: memory.lockProvider,
+    memory,
     next: (name) => new Promise((resolve) => events.once(name, resolve)),
     dispose,
     [Symbol.asyncDispose]: dispose,

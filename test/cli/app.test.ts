@@ -72,7 +72,7 @@ testOperated('why needs no ledger: a guard of an application can have only locks
   const app = join(dirname(url.replace('sqlite:', '')), 'app.cjs');
   writeFileSync(
     app,
-    `const { InMemoryLockProvider } = require(${JSON.stringify(resolve('dist/storage/memory/index.js'))});
+    `const { InMemoryLockProvider } = require(${JSON.stringify(resolve('dist/integrations/memory/index.js'))});
     const { JobGuard } = require(${JSON.stringify(resolve('dist/index.js'))});
     const guard = new JobGuard({ lockProvider: new InMemoryLockProvider(), logger: false });
     exports.guard = guard.lockManager().tryLock({ name: 'bill', lockAtMostFor: '1m' }).then(() => guard);`,

@@ -10,7 +10,7 @@ const TYPEORM = JSON.stringify(resolve('node_modules/typeorm/index.js'));
 /** A file of an application that has its own stores, on the file jobs.db. */
 function exporting(guard: string): string {
   return `const { createJobGuard } = require(${DIST} + '/integrations/better-sqlite3');
-    const { InMemoryLockProvider } = require(${DIST} + '/storage/memory');
+    const { InMemoryLockProvider } = require(${DIST} + '/integrations/memory');
     const { JobGuard } = require(${DIST});
     module.exports = ${guard};`;
 }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvalidLockUseError } from 'cronlatch';
-import { InMemoryRunStore } from 'cronlatch/memory';
-import { runStoreContract, type ContractCase } from 'cronlatch/contracts';
+import { type ContractCase } from 'cronlatch/contracts';
 import { memoryRunsFixture } from '../support/stores/run-fixtures';
+import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
+import { runStoreContract } from '../support/run-store-contract';
 
 const LACKS = { ambientTransaction: 'it has no transactions', staleReads: 'it has no replicas' } as const;
 

@@ -124,7 +124,6 @@ void test('the statements of the lock are those that are sent', () => {
     hasToken: true,
     comparesBytes: true,
     insertReturnsToken: true,
-    overridesClock: false,
   };
   const { takeOver, unlock } = mysql.lockTexts(quoteLockTable(tableOf('lock'), mysql), shape);
   const shown = statements.filter(({ databases }) => databases === undefined).map(({ text }) => text);

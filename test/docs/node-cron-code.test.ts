@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import type { JobGuard } from 'cronlatch';
 import { ledgerPlace, memoryStores, type Instance } from '../support/stores/ledger-place';
@@ -38,13 +37,13 @@ void test('the wrapped method and the function run under one lock', async () => 
   assert.equal(await result, 3);
 });
 
-void test('a file is a distributed task with the options of the page', async () => {
-  const file = join(__dirname, '../faults/integrations/node-cron/fixtures/forked-task.js');
-  const task = distributed.start(guardOf(0), file, () => {});
-  await task.start();
+void test('a function is a distributed task with the options of the page', async () => {
+  const task = distributed.start(
+    guardOf(0),
+    () => Promise.resolve(),
+    () => {},
+  );
   assert.deepEqual([task.name, task.getStatus()], ['nightly-export', 'idle']);
-  const { pid } = (await task.execute()) as { pid: number };
-  assert.notEqual(pid, process.pid);
   await guardOf(0).close();
   assert.equal(task.getStatus(), 'destroyed');
 });

@@ -20,7 +20,6 @@ const OPTIONS: { readonly [Option in keyof Required<ScheduleDistributedOptions>]
   name: true,
   distributedLease: true,
   noOverlap: true,
-  startTimeout: true,
 };
 
 void test('its tables of options have every option', () => {

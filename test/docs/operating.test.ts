@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { configureJobGuard } from 'cronlatch';
-import type { RunLogEntry } from 'cronlatch/provider';
 import { closing } from '../support/benches/closing';
 import { testDrivers } from '../support/benches/driver';
 import { testCodeOn } from '../support/checks/page-tests';
 import { eventually } from '../support/clocks/eventually';
 import { openGuard, Payments } from './operating/keep-log';
+import type { RunLogEntry } from '#cronlatch/ledger/run-log-store';
 
 testCodeOn('docs/operating.md', 'test/docs/operating');
 

@@ -12,13 +12,14 @@ import { guardOfRuns } from '../support/benches/guard-of-runs';
 import { testRedis } from '../support/benches/redis';
 import { testOnZooKeeper } from '../support/benches/zookeeper';
 import { RunsAndRequests } from '../support/stores/in-memory-requests';
+import { newGuard } from '../support/benches/guard-with-runs';
 
 const OPTIONS = { logger: false, pollInterval: false } as const;
 const NAMES = ['busy', 'idle', 'paused'];
 
 /** A guard with three jobs that have only locks, and their runs in memory. */
 async function guardOn(lockProvider: LockProvider): Promise<JobGuard> {
-  const guard = new JobGuard({
+  const guard = newGuard({
     lockProvider,
     runStore: new RunsAndRequests({ clock: systemClock }),
     ...OPTIONS,
@@ -121,7 +122,7 @@ void test('a lock name that the lock provider cannot have hides no other lock', 
     inspect: (name) =>
       name === 'idle' ? provider.inspect('x'.repeat(300)) : Promise.resolve({ name, ...found }),
   };
-  const guard = new JobGuard({ lockProvider, runStore, ...OPTIONS });
+  const guard = newGuard({ lockProvider, runStore, ...OPTIONS });
   for (const name of NAMES) guard.wrap({ name, lockAtMostFor: '10m', history: true }, () => {});
   await guard.runOverdue();
   assert.deepEqual(await statesOf(guard), { busy: 'running', paused: 'running', idle: 'ok' });

@@ -114,7 +114,7 @@ void test('a guard without a run store rejects a once-per job, and the error exp
   const { guard } = guardBench();
   const remedy = {
     name: 'InvalidLockConfigurationError',
-    message: /^Job 'close-day' needs a ledger, but this guard has no run store. Pass runStore/,
+    message: /^Job 'close-day' needs a ledger, but this guard has only locks. Create it/,
   };
   assert.throws(() => guard.check(DAILY), remedy);
   assert.throws(() => guard.wrap(DAILY, () => {}), remedy);

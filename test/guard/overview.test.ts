@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvalidLockUseError, JobGuard } from 'cronlatch';
-import type { FoundRun, LockProvider } from 'cronlatch/provider';
+import type { LockProvider } from 'cronlatch/provider';
 import { guardBench } from '../support/benches/guard';
 import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
 import { JOB } from '../support/benches/lock';
+import type { FoundRun } from '#cronlatch/ledger/run-store';
 
 void test('an overview shows each job with its state, its problems and the commands that fix them', async () => {
   const { guard, clock } = guardOfRuns();

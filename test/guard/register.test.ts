@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InvalidLockConfigurationError, InvalidLockUseError, JobGuard, LockStorageError } from 'cronlatch';
-import { InMemoryRunStore } from 'cronlatch/memory';
+import { InvalidLockConfigurationError, InvalidLockUseError, LockStorageError } from 'cronlatch';
 import { integrationOf } from '#cronlatch/guard/integration';
 import type { JobDeclaration } from '#cronlatch/guard/jobs/job';
 import type { JobRegistration } from '#cronlatch/ledger/job-register';
@@ -9,6 +8,7 @@ import type { GuardConfiguration } from 'cronlatch';
 import { withoutProcess } from '../support/benches/guard';
 import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/benches/guard-of-runs';
 import { refusedConnection } from '../support/faults/accessor';
+import { newGuard } from '../support/benches/guard-with-runs';
 
 const HOUR_MS = 3_600_000;
 const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
@@ -359,7 +359,7 @@ void test('a run of the ledger answers its tick, also if its instance crashed be
   scheduled(of, DAILY);
   await registered(of);
   of.clock.advance('2h');
-  const crashed = new JobGuard({ ...of.options(), events: undefined, logger: false });
+  const crashed = newGuard({ ...of.options(), events: undefined, logger: false });
   await crashed.run(DAILY, () => 'done');
   await of.guard.runOverdue();
   assert.deepEqual(await lateJobs(of), []);
@@ -371,7 +371,7 @@ void test('a later tick of a period that has a run is not answered before its ti
   const { nextScheduledAt: first } = await registered(of);
   assert.ok(first);
   of.clock.advance('90m');
-  await new JobGuard({ ...of.options(), events: undefined, logger: false }).run(DAILY, () => 'done');
+  await newGuard({ ...of.options(), events: undefined, logger: false }).run(DAILY, () => 'done');
   const nextScheduledAt = new Date(first.getTime() + HOUR_MS);
   await of.runStore.updateJobs([{ job: DAILY.name, answeredAt: first, nextScheduledAt }]);
   assert.equal(await nextIn(of), 0.5);
@@ -470,32 +470,6 @@ void test('a failure of the register is reported once, and the next poll tries a
   assert.equal(await nextIn(of), 1);
 });
 
-void test('a store without a register works as before, and cannot list jobs', async () => {
-  const of = bench();
-  const { registerJobs, jobs, updateJobs } = {
-    registerJobs: undefined,
-    jobs: undefined,
-    updateJobs: undefined,
-  };
-  const runStore = Object.assign(new InMemoryRunStore({ clock: of.clock }), {
-    registerJobs,
-    jobs,
-    updateJobs,
-  });
-  const guard = new JobGuard({ ...of.options(), runStore });
-  const job = guard.wrap(DAILY, () => 'done');
-  assert.equal(await job(), 'done');
-  const code = InvalidLockUseError.code;
-  await assert.rejects(guard.ledger.jobs(), {
-    code,
-    message: /^Cannot use the jobs: .* has no register of jobs/,
-  });
-  assert.throws(() => guard.check(WITH_HISTORY), {
-    code: InvalidLockConfigurationError.code,
-    message: /^The history of job 'job' needs a run store with a register of jobs/,
-  });
-});
-
 void test('the options of the register are checked', () => {
   const of = bench();
   const code = InvalidLockConfigurationError.code;
@@ -509,7 +483,7 @@ void test('the options of the register are checked', () => {
   });
   assert.throws(() => bench({ lateAfter: '0s' }), { code, message: /lateAfter/ });
   assert.throws(
-    () => new JobGuard({ lockProvider: of.provider, runStore: of.runStore, lateAftr: '1m' } as never),
+    () => newGuard({ lockProvider: of.provider, runStore: of.runStore, lateAftr: '1m' } as never),
     /Did you mean 'lateAfter'/,
   );
 });

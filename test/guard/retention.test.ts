@@ -5,6 +5,7 @@ import { signal } from '../support/benches/executor';
 import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
 import { turn } from '../support/benches/lock';
 import { eventually } from '../support/clocks/eventually';
+import { newGuard } from '../support/benches/guard-with-runs';
 
 const PURGE_LOCK = { name: 'cronlatch-purge', lockAtMostFor: '1m' };
 
@@ -19,7 +20,7 @@ void test('runs older than the retention are purged once a day, without a call',
     await guard.run(DAILY, () => 'done');
     clock.advance('1d');
   }
-  const purging = new JobGuard({ lockProvider, runStore, clock, events, retention: '3d', logger: false });
+  const purging = newGuard({ lockProvider, runStore, clock, events, retention: '3d', logger: false });
   const purges = mock.method(runStore, 'purge');
   clock.advance('9m');
   await turn();
@@ -44,7 +45,7 @@ void test('the catch-up window of a registered job is spared', async () => {
 void test('the catch-up window of a job that only another instance has is spared, also by a purge by hand', async () => {
   const { guard, runStore, clock, provider, emitted } = guardOfRuns({ retention: '3d' });
   const purges = mock.method(runStore, 'purge');
-  const other = new JobGuard({ lockProvider: provider, runStore, clock, logger: false });
+  const other = newGuard({ lockProvider: provider, runStore, clock, logger: false });
   other.wrap({ ...DAILY, oncePer: { ...DAILY.oncePer, catchUp: 'all', catchUpWindow: '9d' } }, () => {});
   await other.close();
   clock.advance('10m');
@@ -130,7 +131,7 @@ void test('the option needs a run store and a duration', () => {
     message: /^retention needs a ledger, /,
   });
   for (const retention of ['3 days', 0, '36501d'])
-    assert.throws(() => new JobGuard({ lockProvider, runStore, retention }), {
+    assert.throws(() => newGuard({ lockProvider, runStore, retention }), {
       name: 'InvalidLockConfigurationError',
       message: /^retention is /,
     });

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { InvalidLockUseError, JobGuard, LockStorageError, SchemaMismatchError } from 'cronlatch';
+import { InvalidLockUseError, LockStorageError, SchemaMismatchError } from 'cronlatch';
 import { eventually } from '../support/clocks/eventually';
 import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/benches/guard-of-runs';
+import { newGuard } from '../support/benches/guard-with-runs';
 
 const ACT = { actor: 'anne', reason: 'the bank was late' } as const;
 const REPORT = { name: 'report', lockAtMostFor: '10m', history: true } as const;
@@ -193,7 +194,7 @@ void test('a run that was claimed before the crash belongs to the ledger, and th
   await of.guard.runOverdue();
   await of.ledger.requestRun('close-day', ACT);
   await takenByCrashed(of, 'close-day');
-  await new JobGuard(of.options()).run(DAILY, () => {}); // The instance that has crashed had claimed the run.
+  await newGuard(of.options()).run(DAILY, () => {}); // The instance that has crashed had claimed the run.
   await of.guard.runOverdue();
   assert.deepEqual([of.ran, (await stateOf(of, 'close-day'))[0]], [[], 'interrupted']);
 });

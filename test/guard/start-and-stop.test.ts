@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { JobGuard } from 'cronlatch';
-import { InMemoryLockProvider, InMemoryRunStore } from 'cronlatch/memory';
+import type { JobGuard } from 'cronlatch';
+import { InMemoryLockProvider } from 'cronlatch/memory';
 import { createJobGuard } from 'cronlatch/typeorm';
 import { DataSource } from 'typeorm';
 import { sampleSize } from '../support/checks/sample-size';
 import { testOnEvery } from '../support/databases/fresh';
 import { ledgerDataSource } from '../support/databases/run-tables';
 import { dayJob } from '../support/jobs/day-job';
+import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
+import { newGuard } from '../support/benches/guard-with-runs';
 
 /** An unhandled rejection ends the process, and the test with it: this is Node's default. */
 async function startAndStop(times: number, start: () => Promise<JobGuard> | JobGuard): Promise<void> {
@@ -40,7 +42,7 @@ const IN_A_DATABASE = sampleSize({ fast: 20, full: 1000 });
 void test(`a guard that starts and stops ${IN_MEMORY} times leaves no timer and no listener`, () =>
   startAndStop(IN_MEMORY, () => {
     const lockProvider = new InMemoryLockProvider();
-    return new JobGuard({ lockProvider, runStore: new InMemoryRunStore(), logger: false });
+    return newGuard({ lockProvider, runStore: new InMemoryRunStore(), logger: false });
   }));
 
 testOnEvery(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { currentRun, JobGuard, LockStorageError, SchemaMismatchError } from 'cronlatch';
+import { currentRun, LockStorageError, SchemaMismatchError } from 'cronlatch';
 import { InMemoryLockProvider } from 'cronlatch/memory';
 import { instrumentGuard } from 'cronlatch/observability';
 import { integrationOf } from '#cronlatch/guard/integration';
@@ -10,6 +10,7 @@ import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
 import { JOB } from '../support/benches/lock';
 import { stoppedBy } from '../support/jobs/close-day';
 import { metricsBench } from '../support/benches/metrics';
+import { newGuard } from '../support/benches/guard-with-runs';
 
 /** An instrumented guard on stores in memory. */
 function bench() {
@@ -163,7 +164,7 @@ for (const [onCrash, maxAttempts, expected] of [
   void test(title, async () => {
     const { guard, runStore, clock, read } = bench();
     const job = { ...DAILY, oncePer: { ...DAILY.oncePer, onCrash, retry: { maxAttempts } } } as const;
-    const crashed = new JobGuard({
+    const crashed = newGuard({
       ...{ lockProvider: new InMemoryLockProvider({ clock }), runStore, clock, logger: false },
     });
     void crashed.run(job, () => new Promise(() => {}));

@@ -6,12 +6,13 @@ import { LockStorageError } from 'cronlatch';
 import { createJobGuard, createTables } from 'cronlatch/better-sqlite3';
 import { scheduleLocked } from 'cronlatch/node-cron';
 import { instrumentGuard } from 'cronlatch/observability';
-import type { DeclaredJob, JobRegistration } from 'cronlatch/provider';
+import type { DeclaredJob } from 'cronlatch/provider';
 import { SettableClock } from 'cronlatch/testing';
 import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
 import { metricsBench } from '../support/benches/metrics';
 import { eventually } from '../support/clocks/eventually';
 import { FaultyRunStore } from '../support/faults/run-store';
+import type { JobRegistration } from '#cronlatch/ledger/job-register';
 
 /** A job as an instance registers it. */
 function registration(job: string, nextScheduledAt: Date | undefined, history = true): JobRegistration {

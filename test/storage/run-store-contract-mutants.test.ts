@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InMemoryRuns, InMemoryRunStore } from 'cronlatch/memory';
-import { runStoreContract, type RunStoreFixture } from 'cronlatch/contracts';
 import { SettableClock } from 'cronlatch/testing';
 import type { Run, RunKey } from '#cronlatch/ledger/run';
 import type { RunStore } from '#cronlatch/ledger/run-store';
@@ -17,6 +15,10 @@ import { BROKEN_REGISTERS } from './run-store-mutants/broken-registers';
 import type { BrokenRuns, BrokenRunStore } from './run-store-mutants/broken-run-store';
 import { BROKEN_TABLES } from './run-store-mutants/broken-tables';
 import { BROKEN_TRANSACTIONS } from './run-store-mutants/broken-transactions';
+import { InMemoryRuns } from '#cronlatch/storage/memory/in-memory-runs';
+import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
+import { runStoreContract } from '../support/run-store-contract';
+import type { RunStoreFixture } from '../support/run-store-contract/fixture';
 
 interface Breaks {
   readonly table?: BrokenRuns['breaks'];

@@ -47,9 +47,9 @@ const fastClock: Clock = {
 
 const quiet = { clock: fastClock, logger: { warn: () => {}, error: () => {} } };
 
-async function onHandle(file: string, t: TestContext, connections: 'own' | 'shared'): Promise<Opened> {
+async function onHandle(file: string, t: TestContext): Promise<Opened> {
   const handle = new Database(file);
-  const guard = await sqliteDriver.createJobGuard(handle, { connections, ...quiet });
+  const guard = await sqliteDriver.createJobGuard(handle, quiet);
   t.after(async () => {
     await guard.close();
     handle.close();
@@ -62,9 +62,9 @@ async function onHandle(file: string, t: TestContext, connections: 'own' | 'shar
   return { guard, complete };
 }
 
-async function onDataSource(file: string, t: TestContext, connections: 'own' | 'shared'): Promise<Opened> {
+async function onDataSource(file: string, t: TestContext): Promise<Opened> {
   const dataSource = await new DataSource({ type: 'better-sqlite3', database: file }).initialize();
-  const guard = await onTypeorm.createJobGuard(dataSource, { connections, ...quiet });
+  const guard = await onTypeorm.createJobGuard(dataSource, quiet);
   t.after(async () => {
     await guard.close();
     await dataSource.destroy();
@@ -85,10 +85,8 @@ const WAYS: readonly (readonly [name: string, open: Open])[] = [
       return { guard, complete: [() => sqliteDriver.inRunTransaction(() => {})] };
     },
   ],
-  ['a handle', (file, t) => onHandle(file, t, 'own')],
-  ['a shared handle', (file, t) => onHandle(file, t, 'shared')],
-  ['a DataSource', (file, t) => onDataSource(file, t, 'own')],
-  ['a shared DataSource', (file, t) => onDataSource(file, t, 'shared')],
+  ['a handle', onHandle],
+  ['a DataSource', onDataSource],
 ];
 
 for (const [name, open] of WAYS) {

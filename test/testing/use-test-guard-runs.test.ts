@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { currentRun, OncePerDay, SchedulerLock } from 'cronlatch';
+import { currentRun, LockStorageError, OncePerDay, SchedulerLock } from 'cronlatch';
+import { createJobGuard, Memory } from 'cronlatch/memory';
 import { useTestGuard } from 'cronlatch/testing';
 
 class Jobs {
@@ -22,13 +23,38 @@ void test('a once-per job runs once per day of the clock', async () => {
   assert.equal(await jobs.closeDay(), '2026-11-21');
 });
 
-void test('the guard and its store return the state of a run', async () => {
+void test('the guard returns the state of a run', async () => {
   await using testGuard = useTestGuard({ now: '2026-11-20T03:00:00Z' });
   await new Jobs(() => 'all closed').closeDay();
   const run = await testGuard.guard.ledger.last('close-day');
   assert.deepEqual([run?.state, run?.result], ['completed', '"all closed"']);
-  const [found] = await testGuard.runStore.find({ order: 'newest-first', limit: 1 });
-  assert.deepEqual(found, run);
+});
+
+void test('a statement fails as in an outage of the database', async () => {
+  await using testGuard = useTestGuard({ now: '2026-11-20T03:00:00Z' });
+  const { guard, memory } = testGuard;
+  const outage = new LockStorageError('The database is down.', { outcome: 'nothing-ran' });
+  const jobs = new Jobs(() => 'all closed');
+  memory.failNext(outage);
+  const failed = testGuard.next('lock:failed');
+  await assert.rejects(jobs.closeDay(), outage);
+  assert.equal((await failed).error, outage);
+  assert.equal(await jobs.closeDay(), 'all closed');
+  assert.equal((await guard.ledger.last('close-day'))?.state, 'completed');
+});
+
+void test('guards on one memory play instances that exclude each other', async () => {
+  const memory = new Memory();
+  const [one, other] = [createJobGuard(memory, { logger: false }), createJobGuard(memory, { logger: false })];
+  const job = {
+    name: 'close-day',
+    lockAtMostFor: '1m',
+    oncePer: { period: 'day', timeZone: 'UTC' },
+  } as const;
+  assert.equal((await one.run(job, () => 'ran')).executed, true);
+  assert.equal((await other.run(job, () => assert.fail('ran twice'))).executed, false);
+  await one.close();
+  await other.close();
 });
 
 void test('nothing is retried in the background of the test', async () => {

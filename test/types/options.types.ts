@@ -9,7 +9,7 @@ import {
   type TaskResult,
 } from 'cronlatch';
 import type { FieldLogger } from 'cronlatch/provider';
-import { InMemoryLockProvider, InMemoryRunStore } from 'cronlatch/memory';
+import { InMemoryLockProvider } from 'cronlatch/memory';
 import { Scheduled, scheduleLocked } from 'cronlatch/node-cron';
 import { createJobGuard } from 'cronlatch/typeorm';
 import { useTestGuard } from 'cronlatch/testing';
@@ -38,7 +38,7 @@ export const taken = [
   () => SchedulerLock({ name: 'job', lockAtMostFor: (jobs: { readonly longest: string }) => jobs.longest }),
   (guard: JobGuard) =>
     guard.wrap({ name: (id: number) => `job ${id}`, lockAtMostFor: () => 600_000 }, () => {}),
-  () => new JobGuard({ lockProvider, runStore: new InMemoryRunStore(), logger: false, pollInterval: '5m' }),
+  () => new JobGuard({ lockProvider, logger: false, pollInterval: '5m' }),
   () => scheduleLocked('* * * * *', { ...JOB, oncePer: { period: 'day' } }, () => {}, { timeZone: 'UTC' }),
   (dataSource: DataSource) => createJobGuard(dataSource, { lockTable: 'shedlock', lazy: true }),
   () => createJobGuard({ type: 'mysql', database: 'billing' }),
@@ -72,8 +72,8 @@ export const refused = [
   () => new JobGuard({}),
   // @ts-expect-error -- a logger also has warn
   () => new JobGuard({ lockProvider, logger: { error: () => {} } }),
-  // @ts-expect-error -- "Did you mean to write 'runStore'?"
-  () => new JobGuard({ lockProvider, runStor: new InMemoryRunStore() }),
+  // @ts-expect-error -- createJobGuard of a driver, or of cronlatch/memory, keeps the runs
+  () => new JobGuard({ lockProvider, runStore: {} }),
   // @ts-expect-error -- node-cron's spelling: "Did you mean to write 'timeZone'?"
   () => Scheduled('0 3 * * *', { timezone: 'Europe/Paris' }),
   // @ts-expect-error -- "Did you mean to write 'timeZone'?"

@@ -6,8 +6,8 @@ import { integrationOf } from '../../guard/integration';
 import { databaseOfGuard, type GuardDatabase } from '../../integrations/sql/create-guard';
 import { inspectTables } from '../../integrations/sql/tables';
 import type { JobRegister } from '../../ledger/job-register';
-import { limitOf, readRegister, type LedgerContext } from '../../ledger/store-statements';
-import { POOLED, type Ask } from '../../storage/sql/connections/route';
+import { limitOf, type LedgerContext } from '../../ledger/store-statements';
+import type { Ask } from '../../storage/sql/connections/route';
 import { found, type Finding } from '../../storage/sql/doctor/finding';
 import { judgeLocks, judgeRegister, judgeRuns } from '../../storage/sql/doctor/records';
 import { clockOffset, judgeClock, judgeRoute, plainSession } from '../../storage/sql/doctor/session';
@@ -91,7 +91,7 @@ export async function examine(guard: JobGuard): Promise<readonly Examined[]> {
   if (known === undefined || known.options.lockProvider !== undefined)
     await add('lock store', () => guard.probe('5s').then(() => undefined));
   const offsetMs = known === undefined ? 0 : await examineDatabase(known, add);
-  if (offsetMs !== undefined) await examineRecords(guard, offsetMs, add);
+  await examineRecords(guard, offsetMs, add);
   return examined;
 }
 
@@ -103,20 +103,16 @@ function notExamined(topic: string, error: unknown): Finding[] | undefined {
   return [found('not-examined', `Could not examine the ${topic}: ${reason}`)];
 }
 
-/** @returns how far the database's clock is ahead; `undefined` if the guard's sessions would disturb the application */
-async function examineDatabase(known: GuardDatabase, add: AddTopic): Promise<number | undefined> {
-  const { database, options } = known;
+/** @returns how far the database's clock is ahead */
+async function examineDatabase(known: GuardDatabase, add: AddTopic): Promise<number> {
+  const { database } = known;
   const { dialect, file, isInMemory, sessions } = database;
-  const { ask, end } = plainSession(database, options);
+  const { ask, end } = plainSession(database);
   let settings: Settings = {};
   let offsetMs = 0;
   try {
     await ask('SELECT 1'); // It throws if the database cannot be reached.
-    if (sessions !== undefined && options.connections !== 'shared') {
-      const findings = await judgeRoute(database, sessions.driver, ask);
-      await add('connection', () => Promise.resolve(findings));
-      if (findings.includes(POOLED)) return undefined;
-    }
+    if (sessions !== undefined) await add('connection', () => judgeRoute(database, sessions.driver, ask));
     if (!isInMemory)
       await add('settings', async () => {
         settings = await readSettings(dialect.name, ask, file);
@@ -140,14 +136,10 @@ async function examineTables(
   { user }: Settings,
   ask: Ask,
 ): Promise<Finding[]> {
-  const { lockProvider, runStore, lockTable, columns, schema, nameLength, runTable, jobTable, connections } =
-    options;
-  const tables = [
-    ...(lockProvider === undefined ? (['lock'] as const) : []),
-    ...(runStore === undefined ? (['ledger', 'jobs', 'operations'] as const) : []),
-  ];
-  if (tables.length === 0) return [];
-  const named = { lockTable, columns, schema, nameLength, runTable, jobTable, connections };
+  const { lockProvider, lockTable, columns, schema, nameLength, runTable, jobTable } = options;
+  const ofLedger = ['ledger', 'jobs', 'operations'] as const;
+  const tables = lockProvider === undefined ? (['lock', ...ofLedger] as const) : ofLedger;
+  const named = { lockTable, columns, schema, nameLength, runTable, jobTable };
   const findings: Finding[] = [];
   for (const { definition, findings: flaws } of await inspectTables(database, { tables, ...named })) {
     findings.push(...flaws.map((flaw) => judgeTable(definition, flaw, database.address)));
@@ -161,13 +153,13 @@ async function examineRecords(guard: JobGuard, offsetMs: number, add: AddTopic):
   const contextOf = (): LedgerContext => integrationOf(guard).requireOncePerRunner('doctor needs').context;
   let register: JobRegister | undefined;
   await add('register of jobs', async () => {
-    register = await readRegister(contextOf());
+    register = await contextOf().store.jobs(limitOf(contextOf()));
     return judgeRegister(register);
   });
   const known = { now: new Date(Date.now() + offsetMs), register };
   await add('locks', async () => judgeLocks(await allLocks(guard.locks, { most: MOST_LOCKS }), known));
   await add('runs', async () => {
     const context = contextOf();
-    return judgeRuns((await context.store.latest?.(limitOf(context))) ?? [], known);
+    return judgeRuns(await context.store.latest(limitOf(context)), known);
   });
 }

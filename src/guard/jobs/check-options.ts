@@ -8,7 +8,6 @@ const METHOD_OPTIONS = ['enabled', 'history', 'onSkip'] satisfies (keyof MethodO
 /** Those of `createJobGuard` too, which passes them on. */
 const GUARD_OPTIONS = [
   'lockProvider',
-  'runStore',
   'pollInterval',
   'statementTimeout',
   'nameLength',
@@ -69,10 +68,14 @@ const ONCE_PER_OPTIONS = [
   'catchUpLimit',
   ...METHOD_OPTIONS,
 ];
+const NO_RUN_STORE =
+  'The option runStore is gone: createJobGuard of a driver keeps the runs in its database, and that of cronlatch/memory keeps them in memory. Both take another lock provider as lockProvider.';
 const RETRY_OPTIONS = ['maxAttempts', 'initialDelay', 'factor', 'maxDelay', 'until'];
 
 /** @throws InvalidLockConfigurationError naming the option */
 export function checkGuardOptions(options: JobGuardOptions): void {
+  if (Object(options) === options && 'runStore' in options)
+    throw new InvalidLockConfigurationError(NO_RUN_STORE);
   checkOptionNames(options, GUARD_OPTIONS, 'the job guard', { dueEvery: 'pollInterval' });
 }
 

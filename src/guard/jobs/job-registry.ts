@@ -9,7 +9,6 @@ import {
   type JobDeclaration,
 } from './job';
 import { checkJobDefaults, type JobDefaults } from './job-defaults';
-import { hasRegister } from '../../ledger/store-statements';
 import { firesWithinAMinute, skipsDates } from './cron-expression';
 import { timeFunctionsOf } from './lock-times';
 import type { JobGuardOptions, LabelledConfiguration } from '../job-guard-options';
@@ -20,7 +19,6 @@ const MINUTE_MS = 60_000;
 /** The jobs of one guard. Each is compiled once, and checked against the others when it is admitted. */
 export class JobRegistry {
   readonly defaults: JobDefaults;
-  readonly #store: JobGuardOptions['runStore'];
   #isOnStandby: () => boolean = () => false;
   /** By configuration, which no longer changes, and before by instance if functions return its times. */
   readonly #compiled = new WeakMap<object, WeakMap<LabelledConfiguration, Job>>();
@@ -32,21 +30,17 @@ export class JobRegistry {
   constructor(
     options: JobGuardOptions,
     private readonly events: EventHub,
+    private readonly hasLedger: boolean,
   ) {
     this.defaults = checkJobDefaults(options);
-    this.#store = options.runStore;
     this.setStandby(options.standby ?? false);
   }
 
   /** @throws InvalidLockConfigurationError naming the lock or the job, and the value */
   compile(configuration: LabelledConfiguration, instance?: unknown): Job {
     const job = compileJob(configuration, this.defaults, instance);
-    if (job.policy !== undefined && this.#store === undefined)
-      throw needsLedger(`Job '${job.policy.job}' needs`);
-    if (job.history && (this.#store === undefined || !hasRegister(this.#store)))
-      throw new InvalidLockConfigurationError(
-        `The history of job '${job.lock.name}' needs a run store with a register of jobs. Create the guard with createJobGuard(dataSource), or remove history.`,
-      );
+    if (job.policy !== undefined && !this.hasLedger) throw needsLedger(`Job '${job.policy.job}' needs`);
+    if (job.history && !this.hasLedger) throw needsLedger(`The history of job '${job.lock.name}' needs`);
     return job;
   }
 
@@ -185,7 +179,7 @@ export class JobRegistry {
 /** @param needing for example `Job 'close-day' needs` */
 export function needsLedger(needing: string): InvalidLockConfigurationError {
   return new InvalidLockConfigurationError(
-    `${needing} a ledger, but this guard has no run store. Pass runStore to the guard, or create the guard with createJobGuard(dataSource).`,
+    `${needing} a ledger, but this guard has only locks. Create it with createJobGuard of a driver, or of cronlatch/memory. Pass another lock provider as its option lockProvider.`,
   );
 }
 

@@ -9,13 +9,7 @@ import {
   IDLE_AFTER_MS,
 } from '../../ledger/job-register';
 import { findLateJobs, isAnswerKept } from '../../ledger/known-register';
-import {
-  hasRegister,
-  limitOf,
-  retryTransient,
-  type LedgerContext,
-  type RegisteringStore,
-} from '../../ledger/store-statements';
+import { limitOf, retryTransient, type LedgerContext } from '../../ledger/store-statements';
 import type { JobGuardOptions } from '../job-guard-options';
 import { declaredJobOf, registeredName, type AdmittedJob, type Job, type JobDeclaration } from './job';
 
@@ -24,11 +18,9 @@ export function registeredJobsOf(
   context: LedgerContext,
   { lateAfter = '5m' }: Pick<JobGuardOptions, 'lateAfter'>,
   pollIntervalMs = 0,
-): RegisteredJobs | undefined {
+): RegisteredJobs {
   const toleranceMs = parsePositiveDuration(lateAfter, 'lateAfter');
-  const { store } = context;
-  if (!hasRegister(store)) return undefined;
-  return new RegisteredJobs({ ...context, store }, Math.max(toleranceMs, 2 * pollIntervalMs));
+  return new RegisteredJobs(context, Math.max(toleranceMs, 2 * pollIntervalMs));
 }
 
 /**
@@ -50,7 +42,7 @@ export class RegisteredJobs {
 
   /** @param lateAfterMs how long a scheduled time may have passed before its job is late */
   constructor(
-    private readonly context: LedgerContext & { readonly store: RegisteringStore },
+    private readonly context: LedgerContext,
     readonly lateAfterMs: number,
   ) {
     const { events } = context;

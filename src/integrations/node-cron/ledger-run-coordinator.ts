@@ -49,13 +49,8 @@ export class LedgerRunCoordinator implements RunCoordinator {
    */
   async shouldRun(key: string, ttlMs: number): Promise<boolean> {
     const slot = slotOfKey(key);
-    const observed = this.#observed.get(slot.job);
-    observed?.markCoordinated();
-    if (!(await this.#guard.slots.elect(slot, ttlMs))) return false;
-    if (!observed?.isStopping) return true;
-    const error = 'The tick did not start: its task was stopped.';
-    this.#guard.slots.cancel(slot, { reason: 'stopped', error });
-    return false;
+    this.#observed.get(slot.job)?.markCoordinated();
+    return await this.#guard.slots.elect(slot, ttlMs);
   }
 
   /**
@@ -75,7 +70,7 @@ export class LedgerRunCoordinator implements RunCoordinator {
    * Records the outcomes of the task's ticks: completed with a result, or failed with an error. It also records a tick
    * that did not start because the task was stopped during its random delay.
    *
-   * @throws InvalidLockConfigurationError if the task has no name, or one that the ledger cannot store
+   * @throws InvalidLockConfigurationError if the task is a file, has no name, or one that the ledger cannot store
    * @throws InvalidLockUseError if a once-per job has the name of the task
    */
   observe(task: ScheduledTask): void {
@@ -101,20 +96,18 @@ function slotOfKey(key: string): Slot {
 /** Records the outcomes of the slots for which a task was elected, from the events of that task. */
 class ObservedTask {
   readonly #name: string;
-  /**
-   * The ticks that have started and not ended. By the id of the execution, because the event of a crashed process does
-   * not carry the time of its slot.
-   */
+  /** The ticks that have started and not ended. By the id of the execution. */
   readonly #startedTicks = new Map<string, { readonly slot: Slot; readonly context: TaskContext }>();
   #isCoordinated = false;
 
-  /** @throws InvalidLockConfigurationError for a task without a name */
+  /** @throws InvalidLockConfigurationError for a task without a name, or that is a file */
   constructor(
-    private readonly task: ScheduledTask,
+    task: ScheduledTask,
     private readonly slots: SlotRuns,
     private readonly warn: (message: string) => void,
   ) {
     this.#name = nameOf(task);
+    if ('taskPath' in task) refuseFile(this.#name);
     slots.check(this.#name);
     task.on('execution:started', (context) => this.#onStarted(context));
     task.on('execution:finished', (context) => {
@@ -127,17 +120,11 @@ class ObservedTask {
     });
     task.on('execution:skipped', (context) => this.#onSkipped(context));
     for (const event of ['task:stopped', 'task:destroyed'] as const) task.on(event, () => this.#onStopped());
-    task.on('task:failed', ({ error }) => this.#onProcessFailed(error));
   }
 
   /** Called when the task has used its coordinator. */
   markCoordinated(): void {
     this.#isCoordinated = true;
-  }
-
-  /** Whether node-cron will end the process of this task before it can run another tick. */
-  get isStopping(): boolean {
-    return isForked(this.task) && ['stopped', 'destroyed'].includes(this.task.getStatus());
   }
 
   #onStarted(context: TaskContext): void {
@@ -159,24 +146,17 @@ class ObservedTask {
   #onSkipped({ date, reason }: TaskContext): void {
     this.#warnIfUncoordinated();
     if (reason !== 'coordinator-error') return;
-    // If the task was elected, its process got the result too late.
     const error = 'The tick did not start: node-cron stopped waiting for the election.';
     this.slots.cancel({ job: this.#name, at: date }, { reason: 'unconfirmed', error });
   }
 
   #onStopped(): void {
-    if (isForked(this.task)) return; // Its events are copies, which do not show whether its function was called.
     for (const [id, { slot, context }] of this.#startedTicks) {
       if (context.execution?.startedAt !== undefined) continue;
       this.#startedTicks.delete(id);
       const error = 'The tick did not start: its task was stopped during the random delay.';
       this.slots.cancel(slot, { reason: 'stopped', error });
     }
-  }
-
-  #onProcessFailed(error: unknown): void {
-    for (const { slot } of this.#startedTicks.values()) this.slots.failed(slot, error);
-    this.#startedTicks.clear();
   }
 
   #warnIfUncoordinated(): void {
@@ -195,7 +175,9 @@ function nameOf({ id, name }: ScheduledTask): string {
   );
 }
 
-/** Whether the task is a file that node-cron runs in its own process. */
-function isForked(task: ScheduledTask): boolean {
-  return 'taskPath' in task;
+/** Of a file, node-cron does not report how each of its ticks ends. */
+export function refuseFile(name: string): never {
+  throw new InvalidLockConfigurationError(
+    `Task '${name}' is a file. cronlatch distributes only functions: pass one that calls the file's function, or starts its process and waits for it.`,
+  );
 }

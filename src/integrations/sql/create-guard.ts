@@ -1,8 +1,9 @@
 import { EventHub, InvalidLockConfigurationError, systemClock } from '../../core';
 import { processState } from '../../core/process-state';
-import { JobGuard, type JobGuardOptions } from '../../guard';
+import type { JobGuard, JobGuardOptions } from '../../guard';
 import { declaredConfigurations } from '../../guard/guarded-method';
 import { integrationOf } from '../../guard/integration';
+import { guardWithRuns } from '../../guard/job-guard';
 import { DatabaseAccess } from '../../storage/sql/database/database-access';
 import { SqlLockProvider, type SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
 import type { Ask } from '../../storage/sql/connections/route';
@@ -23,7 +24,7 @@ export interface CreateJobGuardOptions
   readonly lockProvider?: JobGuardOptions['lockProvider'] | undefined;
   /**
    * Returns the password, for one that changes, such as a token of your cloud. It is called for each connection that cronlatch
-   * opens, and has three quarters of `statementTimeout`. Not for SQLite and `connections: 'shared'`. Default: the one of the source.
+   * opens, and has three quarters of `statementTimeout`. Not for SQLite. Default: the one of the source.
    */
   readonly password?: PasswordSource | undefined;
   /** Sends nothing to the database at startup. While the database is down, every tick emits `lock:failed` and no job runs. */
@@ -58,20 +59,18 @@ function runStoreOn(access: DatabaseAccess, options: CreateJobGuardOptions): Sql
 /** @throws InvalidLockConfigurationError for a `password` that is not a function, or that nothing would call */
 export function checkPassword(
   { sessions }: SqlDatabase,
-  { password, connections, lockProvider, runStore }: CreateJobGuardOptions,
+  { password }: Pick<CreateJobGuardOptions, 'password'>,
 ): void {
   if (password === undefined) return;
-  const why =
-    typeof password !== 'function' // The value is not shown, because it is a secret.
-      ? 'must be a function that returns the password. Put a password that never changes into the source'
-      : sessions === undefined
-        ? 'cannot be used with SQLite, which has no passwords. Remove it'
-        : connections === 'shared'
-          ? `has no effect with connections: 'shared'. Remove it, and let your pool ask for its password`
-          : lockProvider !== undefined && runStore !== undefined
-            ? 'has no effect with your own lockProvider and runStore. Remove it'
-            : undefined;
-  if (why !== undefined) throw new InvalidLockConfigurationError(`The option password ${why}.`);
+  if (typeof password !== 'function')
+    // The value is not shown, because it is a secret.
+    throw new InvalidLockConfigurationError(
+      'The option password must be a function that returns the password. Put a password that never changes into the source.',
+    );
+  if (sessions === undefined)
+    throw new InvalidLockConfigurationError(
+      'The option password cannot be used with SQLite, which has no passwords. Remove it.',
+    );
 }
 
 /** Without its event, the outcome of a failed run cannot be recorded, so that the run would count as crashed. */
@@ -94,9 +93,9 @@ export async function createGuard(database: SqlDatabase, options: CreateJobGuard
   const access = new DatabaseAccess(database, { ...options, onWarning });
   const lockProvider = options.lockProvider ?? new SqlLockProvider(database, options, access);
   const ownLocks = lockProvider === options.lockProvider ? undefined : (lockProvider as SqlLockProvider);
-  const runStore = options.runStore ?? runStoreOn(access, options);
+  const runStore = runStoreOn(access, options);
   rememberDatabase(runStore, database);
-  const guard = new JobGuard({ ...options, lockProvider, runStore, events });
+  const guard = guardWithRuns({ ...options, lockProvider, events }, runStore);
   guards.set(guard, { database, options });
   const lockStore = ownLocks === undefined ? undefined : database.title;
   Object.assign(integrationOf(guard), { database: database.title, lockStore });
@@ -111,8 +110,10 @@ export async function createGuard(database: SqlDatabase, options: CreateJobGuard
   try {
     await ownLocks?.check();
     const hasOncePerJobs = [...declaredConfigurations()].some(({ oncePer }) => oncePer !== undefined);
-    if (hasOncePerJobs) await runStore.check?.();
-    if (hasOncePerJobs && options.runStore === undefined) await checkEvents(access, options);
+    if (hasOncePerJobs) {
+      await runStore.check();
+      await checkEvents(access, options);
+    }
     return guard;
   } catch (error) {
     await guard.close();

@@ -32,9 +32,9 @@ export interface SqlEntry<Source, Options extends CreateJobGuardOptions = Create
    * It checks the lock table at startup. It checks the ledger's tables too if a once-per job is decorated by then;
    * otherwise it does so when the first one runs. Tables that work within a limit cause `guard:warning` events.
    *
-   * @param source leads to the database. The guard connects with its settings; `connections: 'shared'` uses the connections
-   * of the application, and so does a database in memory. A SQLite file must exist. A DataSource does not need to be
-   * initialized. From options of a DataSource, the guard opens its own connections, and runs no migrations.
+   * @param source leads to the database. The guard connects with its settings. Only a database in memory is used on the
+   * connection of the application. A SQLite file must exist. A DataSource does not need to be initialized. From options of
+   * a DataSource, the guard opens its own connections, and runs no migrations.
    * @throws SchemaMismatchError if a table cannot be used. The message lists every problem with its fix.
    * @throws LockStorageError if the database cannot be reached. The message contains its address, without credentials.
    * @throws InvalidLockConfigurationError for an unusable source, an unsupported kind of database or an invalid option

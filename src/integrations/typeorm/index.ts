@@ -17,7 +17,6 @@ export type { JobTableOptions, LockColumns, LockTableOptions } from '../../stora
 export type { RowLockTableOptions, RunTableOptions } from '../../storage/sql/schema/tables';
 export * from '../../storage/typeorm/entities';
 export * from '../../storage/typeorm/migration';
-export * from '../../storage/typeorm/run-store';
 export type { TypeOrmSource } from '../../storage/typeorm/typeorm-driver';
 export type { CreateJobGuardOptions } from '../sql/create-guard';
 export type { CompleteRunOptions, RunTransactions, SqlEntry } from '../sql/entry';
@@ -27,6 +26,7 @@ const entry: SqlEntry<TypeOrmSource> & RunTransactions<EntityManager, EntityMana
   driverEntry(typeormDriver);
 
 export const createJobGuard: SqlEntry<TypeOrmSource>['createJobGuard'] = entry.createJobGuard;
+export const verifySchema: SqlEntry<TypeOrmSource>['verifySchema'] = entry.verifySchema;
 export const inRunTransaction: RunTransactions<EntityManager, EntityManager>['inRunTransaction'] =
   entry.inRunTransaction;
 export const completeRunIn: RunTransactions<EntityManager, EntityManager>['completeRunIn'] =

@@ -7,7 +7,7 @@ import { periodOfKey } from '../periods/period-of-key';
 import { calendarPeriodsOf } from '../policy/job-policy';
 import { describeRun } from '../run';
 import type { RequestStore, StoredRequest } from '../request-store';
-import { limitOf, readRegister, type LedgerContext } from '../store-statements';
+import { limitOf, type LedgerContext } from '../store-statements';
 import { checkAct, type OperatorAct } from './decide-act';
 import { checkedScope, checkJob } from './run-name';
 import { commandText, stateOfRun, timeText } from './state-of-run';
@@ -47,7 +47,7 @@ export async function checkRequest(
   checkAct(request);
   checkJob(job);
   const expiresInMs = parsePositiveDuration(within, 'within of ledger.requestRun', LONGEST_WAIT_DAYS);
-  const { now, jobs } = (await readKnownRegister(context)) ?? (await readRegister(context));
+  const { now, jobs } = (await readKnownRegister(context)) ?? (await context.store.jobs(limitOf(context)));
   const registered = checkDeclared(job, jobs, now);
   const scope = scopeOf(registered, request.scope);
   const periodKey = await periodKeyOf(context, registered, { ...request, scope }, now);
@@ -125,7 +125,7 @@ async function periodKeyOf(
 function requestsOf({ store }: LedgerContext): RequestStore {
   if (store.requests !== undefined) return store.requests;
   throw new InvalidLockUseError(
-    'Cannot request a run: the run store of this guard keeps no requests. Use a run store of cronlatch, or add requests to yours.',
+    'Cannot request a run in memory. Create the guard with createJobGuard of a driver.',
   );
 }
 

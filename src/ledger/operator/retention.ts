@@ -1,6 +1,6 @@
 import { SchemaMismatchError, type Duration } from '../../core';
 import { parsePositiveDuration } from '../../core/duration';
-import { hasRegister, limitOf, retryTransient, type LedgerContext } from '../store-statements';
+import { limitOf, retryTransient, type LedgerContext } from '../store-statements';
 
 /** The longest time for which a purge can keep runs: a century. */
 export const LONGEST_KEPT_DAYS = 36_500;
@@ -101,10 +101,8 @@ export async function purgeRuns(
 
 /** 0 without a register of jobs. */
 async function longestRegisteredWindowMs(context: LedgerContext): Promise<number> {
-  const { store } = context;
-  if (!hasRegister(store)) return 0;
   try {
-    const { jobs } = await store.jobs(limitOf(context));
+    const { jobs } = await context.store.jobs(limitOf(context));
     return Math.max(0, ...jobs.map(({ declared }) => declared.catchUp?.windowMs ?? 0));
   } catch (error) {
     if (error instanceof SchemaMismatchError) return 0;

@@ -8,7 +8,7 @@
 import { InvalidLockUseError } from '../../core';
 import { parsePositiveDuration, type Duration } from '../../core/duration';
 import { IDLE_AFTER_MS, type RegisteredJob } from '../job-register';
-import { limitOf, readRegister, type LedgerContext } from '../store-statements';
+import { limitOf, type LedgerContext } from '../store-statements';
 import type { CalendarPeriod } from '../periods/period';
 import { periodOfKey } from '../periods/period-of-key';
 import { calendarPeriodsOf, fixedScopeOf, type JobPolicy } from '../policy/job-policy';
@@ -134,7 +134,7 @@ export class RunLedger {
    * @throws SchemaMismatchError if the table of the register is missing or cannot be used
    */
   async jobs(): Promise<readonly RegisteredJob[]> {
-    return (await readRegister(this.options.context)).jobs;
+    return (await this.options.context.store.jobs(limitOf(this.options.context))).jobs;
   }
 
   /**
@@ -142,13 +142,13 @@ export class RunLedger {
    * its lock stay. An instance that still declares the job registers it again.
    *
    * @throws InvalidLockUseError if the job is not registered, or an instance has registered it within the last 15 minutes.
-   * Instances do so every 2 minutes. Also if the run store has no register of jobs
+   * Instances do so every 2 minutes.
    */
   async forget(job: string): Promise<void> {
     const { context } = this.options;
-    const { jobs, unreadable = [] } = await readRegister(context);
+    const { jobs, unreadable = [] } = await context.store.jobs(limitOf(context));
     const stored = [...jobs, ...unreadable].find((each) => each.job === job);
-    if (stored && (await context.store.forgetJob?.(job, IDLE_AFTER_MS, limitOf(context)))) return;
+    if (stored && (await context.store.forgetJob(job, IDLE_AFTER_MS, limitOf(context)))) return;
     const why = stored
       ? `${stored.registeredBy} has registered it within the last 15 minutes. Remove the job there, and try again when all instances have stopped or restarted`
       : 'it is not registered';

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { basename, isAbsolute, resolve } from 'node:path';
-import { InvalidLockConfigurationError, type Clock } from '../../core';
+import type { Clock } from '../../core';
 import { pause } from '../../core/clock';
 import {
   runDecide,
@@ -23,7 +23,7 @@ export interface SqliteSettings {
   readonly file: string;
   /** Opens a connection of our own to the same file, which never blocks the event loop to wait for another writer. */
   readonly open: () => CloseableDatabase | Promise<CloseableDatabase>;
-  /** The connection of the application. Without it, the connection cannot be shared. */
+  /** The connection of the application. A database in memory has no other. */
   readonly shared?: (() => SqliteDatabase | Promise<SqliteDatabase>) | undefined;
 }
 
@@ -48,17 +48,11 @@ export function sqliteDatabase({ file, open, shared }: SqliteSettings): SqlDatab
     findLoss: () => opened?.findLoss(),
     isInMemory,
     redact: (message) => message,
-    ownConnections: ({ clock, warn }) => new OwnSqliteConnection(open, clock, warn, opened),
-    sharedConnections: ({ clock }) => new SharedSqliteConnection(requireHandle(shared), clock, opened),
+    connect: ({ clock, warn }) =>
+      isInMemory && shared !== undefined
+        ? new SharedSqliteConnection(shared, clock)
+        : new OwnSqliteConnection(open, clock, warn, opened),
   };
-}
-
-/** @throws InvalidLockConfigurationError if the application has passed no handle */
-function requireHandle<T>(shared: T | undefined): T {
-  if (shared !== undefined) return shared;
-  throw new InvalidLockConfigurationError(
-    `connections: 'shared' needs a database that better-sqlite3 has opened. Pass one instead of an address, or leave connections at 'own'.`,
-  );
 }
 
 /** A connection of our own to the application's file. After a failure, the next use opens it again. */
@@ -107,20 +101,16 @@ class OwnSqliteConnection implements ConnectionSource {
   }
 }
 
-/** The connection of the application. An in-memory database has no other. */
 class SharedSqliteConnection implements ConnectionSource {
   readonly size = 1;
 
   constructor(
     private readonly shared: NonNullable<SqliteSettings['shared']>,
     private readonly clock: Clock,
-    private readonly file: OpenedFile | undefined,
   ) {}
 
   async open(): Promise<SqlConnection> {
-    const database = await this.shared();
-    this.file?.remember();
-    return new SqliteConnection(database, this.clock, true, this.file);
+    return new SqliteConnection(await this.shared(), this.clock, true);
   }
 }
 

@@ -36,16 +36,14 @@ import {
   type StoredRun,
 } from './in-memory-runs';
 
-export type InMemoryRunStoreOptions =
+type InMemoryRunStoreOptions =
   | { readonly clock?: Clock | undefined }
   /** For a store that stands for another instance, and shares these runs and their clock. */
   | { readonly runs: InMemoryRuns };
 
 const MOST_OWED = 1000;
 
-/**
- * Runs that only this process sees, for tests and for tools with a single process. The library never falls back to it.
- */
+/** Runs that only this process sees. The library never falls back to it. */
 export class InMemoryRunStore implements RunStore {
   readonly #runs: InMemoryRuns;
 
@@ -189,6 +187,10 @@ export class InMemoryRunStore implements RunStore {
 
   forgetJob(job: string, idleMs: number): Promise<boolean> {
     return inOneStep(() => this.#runs.jobs.forget(job, new Date(this.#runs.now().getTime() - idleMs)));
+  }
+
+  check(): Promise<void> {
+    return Promise.resolve();
   }
 
   #isMarked(run: RunKey): boolean {

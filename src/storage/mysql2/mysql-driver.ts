@@ -33,10 +33,7 @@ const FORM = { subpath: 'cronlatch/mysql2', example: 'mysql://user:password@host
 
 /** The parts of mysql2's pools that hold their settings. */
 interface CorePool extends Pool {
-  readonly config: {
-    readonly connectionLimit: number;
-    readonly connectionConfig: DriverOptions & { password?: string };
-  };
+  readonly config: Pool['config'] & { readonly connectionConfig: DriverOptions & { password?: string } };
   readonly _closed?: boolean;
   readonly _connectionQueue: { readonly length: number };
   readonly _freeConnections: { readonly length: number };
@@ -72,7 +69,6 @@ export const mysqlDriver: Driver<MysqlSource, Connection | CallbackConnection, P
       ...mysqlDatabase({
         mysql2: { createConnection: (own) => createConnection(own) },
         options,
-        pool: given && { size: given.config.connectionLimit, borrow },
         address: { host, port, socketPath, database, user, secrets: [password, ...secrets], label },
         password: current,
       }),
@@ -99,22 +95,7 @@ export const mysqlDriver: Driver<MysqlSource, Connection | CallbackConnection, P
 };
 
 function optionsOfPool({ config }: CorePool) {
-  const { charsetNumber } = config.connectionConfig as { charsetNumber: number };
-  const charset = isUtf8mb4(charsetNumber) ? 'utf8mb4' : `with the number ${charsetNumber}`;
-  return { options: { ...config.connectionConfig, charset }, secrets: [], label: undefined };
-}
-
-/** The numbers of the collations of utf8mb4, in MySQL and MariaDB. */
-function isUtf8mb4(charset: number): boolean {
-  const ranges = [
-    [45, 46],
-    [224, 247],
-    [255, 323],
-    [608, 639],
-    [1216, 1247],
-    [2048, 2303],
-  ] as const;
-  return ranges.some(([first, last]) => charset >= first && charset <= last);
+  return { options: config.connectionConfig, secrets: [], label: undefined };
 }
 
 function optionsOf(source: string | PoolOptions) {

@@ -1,10 +1,4 @@
-import { InvalidLockConfigurationError } from '../../core';
-import type {
-  ConnectionPool,
-  DriverSession,
-  OpeningSession,
-  ServerDriver,
-} from '../sql/connections/server-driver';
+import type { DriverSession, OpeningSession, ServerDriver } from '../sql/connections/server-driver';
 import type { NodeWait, SqlResult, SqlRow, SqlStatement, SqlValue } from '../sql/connections/statement';
 import type { DriverOptions } from '../sql/database/driver';
 import {
@@ -86,6 +80,9 @@ export const mysqlServer: ServerDriver = {
   sessionSettings: (statementTimeoutMs, { transaction_isolation: isolation }) => [
     `SET ${isolation === undefined ? 'tx' : 'transaction'}_isolation = 'READ-COMMITTED', ${limits(statementTimeoutMs)}`,
   ],
+
+  // Proxies of MySQL bind a session to the client that sets something in it.
+  setsPooledSessions: true,
 
   nodeWait({ wsrep_on: isGalera, wsrep_sync_wait: kinds, ...variables }) {
     if (isGalera === 'ON')
@@ -229,8 +226,6 @@ export interface MysqlSettings {
   /** The package, which the application can replace. */
   readonly mysql2: { createConnection(options: object): unknown };
   readonly options: DriverOptions;
-  /** Without it, the connections cannot be shared. */
-  readonly pool?: ConnectionPool | undefined;
   readonly address: ServerAddress;
   readonly password?: PasswordSource | undefined;
 }
@@ -247,7 +242,7 @@ const EXCLUDED = new Set(
 );
 
 /** A database of MySQL or MariaDB. */
-export function mysqlDatabase({ mysql2, options, pool, address, password }: MysqlSettings): SqlDatabase {
+export function mysqlDatabase({ mysql2, options, address, password }: MysqlSettings): SqlDatabase {
   const open = (limitMs: number, ofOption?: string): OpeningSession => {
     const given = ofOption === undefined ? options : { ...options, password: ofOption };
     const connection = mysql2.createConnection(ownMysqlOptions(given, limitMs)) as MysqlConnection;
@@ -256,14 +251,7 @@ export function mysqlDatabase({ mysql2, options, pool, address, password }: Mysq
     );
     return { session: mysqlSessionOf(connection), opened };
   };
-  const database = serverDatabase(mysqlServer, { ...address, asked: password }, open, pool);
-  return {
-    ...database,
-    sharedConnections(settings) {
-      checkCharset(options['charset']);
-      return database.sharedConnections(settings);
-    },
-  };
+  return serverDatabase(mysqlServer, { ...address, asked: password }, open);
 }
 
 /** Takes from the application what leads to its database: address, credentials, TLS. */
@@ -279,12 +267,4 @@ export function ownMysqlOptions(options: DriverOptions, connectTimeoutMs: number
     supportBigNumbers: true,
     bigNumberStrings: true,
   };
-}
-
-/** @throws InvalidLockConfigurationError if different locks could be mixed up on the application's connections */
-function checkCharset(charset: unknown = 'utf8mb4'): void {
-  if (typeof charset === 'string' && /^utf8mb4/i.test(charset)) return;
-  throw new InvalidLockConfigurationError(
-    `connections: 'shared' needs the charset utf8mb4, because '${String(charset)}' of the application's connections can confuse names that are not ASCII. Leave connections at 'own', or change the charset.`,
-  );
 }

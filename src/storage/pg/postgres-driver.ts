@@ -55,7 +55,6 @@ export const postgresDriver: Driver<PostgresSource, ClientBase, PoolClient> = {
         // The application can use the native client.
         Client: (given?.Client ?? Client) as PostgresSettings['Client'],
         options: options as DriverOptions,
-        pool: given && { size: given.options.max ?? 10, borrow },
         password,
       }),
       subpath: postgresDriver.subpath,

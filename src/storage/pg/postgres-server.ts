@@ -1,6 +1,5 @@
 import { refuseOption } from '../../core/options';
 import type {
-  ConnectionPool,
   DriverSession,
   OpeningSession,
   ServerDriver,
@@ -100,6 +99,8 @@ export const postgresServer: ServerDriver = {
        SET idle_in_transaction_session_timeout = ${limitMs}`,
     ];
   },
+
+  setsPooledSessions: false,
 
   begin: 'BEGIN ISOLATION LEVEL READ COMMITTED',
 
@@ -207,8 +208,6 @@ export interface PostgresSettings {
   /** The application can use the native client. */
   readonly Client: new (options: object) => object;
   readonly options: DriverOptions;
-  /** Without it, the connections cannot be shared. */
-  readonly pool?: ConnectionPool | undefined;
   /** The schema of tables that name none. */
   readonly schema?: string | undefined;
   readonly password?: PasswordSource | undefined;
@@ -222,7 +221,7 @@ const EXCLUDED = new Set(
   ).split(' '),
 );
 
-export function postgresDatabase({ Client, options, pool, schema, password }: PostgresSettings): SqlDatabase {
+export function postgresDatabase({ Client, options, schema, password }: PostgresSettings): SqlDatabase {
   const address = addressOf(Client, options);
   const parameters = new URLSearchParams(/\?[^#]*/.exec(String(options['connectionString']))?.[0]);
   // Prisma and JDBC put the schema into the address, and pg ignores it.
@@ -236,7 +235,7 @@ export function postgresDatabase({ Client, options, pool, schema, password }: Po
         Object.assign(each ?? {}, { password: ofOption });
     return { session: postgresSessionOf(client), opened: connected(client, options, wanted) };
   };
-  const database = serverDatabase(postgresServer, { ...address, asked: password }, open, pool);
+  const database = serverDatabase(postgresServer, { ...address, asked: password }, open);
   return { ...database, schema: ofAddress ?? schema, isSchemaOfAddress: ofAddress !== undefined };
 }
 

@@ -19,7 +19,7 @@ import {
   type PostgresClient,
   type PostgresSettings,
 } from '../pg/postgres-server';
-import type { ConnectionPool, DriverSession } from '../sql/connections/server-driver';
+import type { DriverSession } from '../sql/connections/server-driver';
 import { checkTls, describeSource, isPlainObject, unreadableAddress } from '../sql/database/driver';
 import type { ParsedUrl, PasswordSource, SqlDatabase } from '../sql/database/sql-database';
 import { mysql } from '../sql/dialects/mysql';
@@ -34,6 +34,22 @@ const DIALECTS = new Map<string, SqlDialect>([
   ['postgres', postgres],
   ['better-sqlite3', sqlite],
 ]);
+
+/** The tables that an application can have as entities, with the names of those. */
+export const ENTITY_NAMES = [
+  ['lock', 'CronlatchLock'],
+  ['run', 'CronlatchRun'],
+  ['event', 'CronlatchRunEvent'],
+  ['job', 'CronlatchJob'],
+  ['request', 'CronlatchRunRequest'],
+  ['log', 'CronlatchRunLog'],
+] as const;
+
+/** The names that TypeORM gives to the tables of these entities, with its prefix and naming strategy. */
+function entityTables(dataSource: DataSource): SqlDatabase['tableNames'] {
+  const known = ENTITY_NAMES.filter(([, name]) => dataSource.hasMetadata(name));
+  return Object.fromEntries(known.map(([kind, name]) => [kind, dataSource.getMetadata(name).tableName]));
+}
 
 /** @throws InvalidLockConfigurationError that lists what is supported */
 export function dialectOf(type: string): SqlDialect {
@@ -60,7 +76,6 @@ interface DataSourceSettings {
   readonly insecureAuth?: boolean;
   readonly charset?: string;
   readonly applicationName?: string;
-  readonly poolSize?: number;
   readonly extra?: Readonly<Record<string, unknown>>;
   /** The key of an encrypted SQLite file. */
   readonly key?: string;
@@ -89,10 +104,13 @@ export function databaseOf(dataSource: DataSource, asked?: PasswordSource): SqlD
   };
   // With replication, the lock belongs to the primary.
   const settings = { ...options, ...options.replication?.master };
-  if (dialect === sqlite) return fileOf(dataSource, settings, driver.sqlite);
-  return dialect === mysql
-    ? mysqlOf(dataSource, settings, driver.mysql, asked)
-    : postgresOf(dataSource, settings, driver.postgres.Client, asked);
+  const database =
+    dialect === sqlite
+      ? fileOf(dataSource, settings, driver.sqlite)
+      : dialect === mysql
+        ? mysqlOf(settings, driver.mysql, asked)
+        : postgresOf(settings, driver.postgres.Client, asked);
+  return { ...database, tableNames: entityTables(dataSource) };
 }
 
 /** Of any kind of database, also an unsupported one. */
@@ -110,7 +128,6 @@ function checkDataSource(source: unknown): void {
 }
 
 function mysqlOf(
-  dataSource: DataSource,
   settings: DataSourceSettings,
   mysql2: MysqlSettings['mysql2'],
   asked: PasswordSource | undefined,
@@ -125,7 +142,6 @@ function mysqlOf(
     mysql2,
     options,
     password: asked,
-    pool: poolOf(dataSource, sizeOf(settings, 'connectionLimit')),
     address: {
       ...given,
       ...options,
@@ -158,7 +174,6 @@ function partsOf(url: string): ParsedUrl & { readonly encodedPassword?: string }
 }
 
 function postgresOf(
-  dataSource: DataSource,
   settings: DataSourceSettings,
   Client: PostgresSettings['Client'],
   asked: PasswordSource | undefined,
@@ -169,21 +184,9 @@ function postgresOf(
   return postgresDatabase({
     Client,
     options: { ...given, ...extra },
-    pool: poolOf(dataSource, sizeOf(settings, 'max')),
     schema,
     password: asked,
   });
-}
-
-function poolOf(dataSource: DataSource, size: number): ConnectionPool {
-  return {
-    size,
-    async borrow() {
-      // Not dataSource.query: an ambient transaction could catch it.
-      const runner = dataSource.createQueryRunner('master');
-      return { session: await sessionOf(runner), release: () => void runner.release() };
-    },
-  };
 }
 
 /** The session of the connection that a query runner uses. */
@@ -192,13 +195,6 @@ export async function sessionOf(runner: QueryRunner): Promise<DriverSession> {
   return dialectOf(dataSourceOf(runner).options.type) === mysql
     ? mysqlSessionOf(connection as MysqlConnection)
     : postgresSessionOf(connection as PostgresClient);
-}
-
-/** For an invalid size, drivers use a default that is larger than we need. */
-function sizeOf({ extra, poolSize }: DataSourceSettings, key: string): number {
-  // TypeORM merges `extra` last, and the drivers also take a number as text.
-  const size = Number(extra?.[key] ?? poolSize);
-  return size >= 1 ? size : Infinity;
 }
 
 function fileOf(

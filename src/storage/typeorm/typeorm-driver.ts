@@ -32,9 +32,9 @@ export const typeormDriver: Driver<TypeOrmSource, EntityManager, EntityManager> 
     const dataSource = isOptions ? dataSourceWith(source) : source;
     const database = databaseOf(dataSource, password);
     const lend = (limits: Limits) => lendTransaction(dataSource, database, limits);
-    const { sharedConnections } = isOptions ? { sharedConnections: refuseSharing } : database;
+    if (isOptions && database.isInMemory) refuseMemory();
     const waiting = (): number => waitingIn(dataSource);
-    return { ...database, sharedConnections, subpath: typeormDriver.subpath, lend, waiting };
+    return { ...database, subpath: typeormDriver.subpath, lend, waiting };
   },
 
   transactionOn(manager) {
@@ -62,9 +62,9 @@ export function dataSourceWith(options: DataSourceOptions): DataSource {
   return new DataSource(options);
 }
 
-function refuseSharing(): never {
+function refuseMemory(): never {
   throw new InvalidLockConfigurationError(
-    `connections: 'shared' and a database in memory need a connected DataSource. Pass the DataSource, not its options.`,
+    'A database in memory exists only in a connected DataSource. Pass the DataSource, not its options.',
   );
 }
 

@@ -1,4 +1,4 @@
-import type { Notify } from 'cronlatch';
+import type { Notify } from 'cronlatch/notify';
 
 /** Posts each notice to a channel of Slack. `url` is that of an incoming webhook. */
 export function toSlack(url: string): Notify {

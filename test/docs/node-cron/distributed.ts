@@ -2,8 +2,12 @@ import type { JobGuard } from 'cronlatch';
 import { scheduleDistributed } from 'cronlatch/node-cron';
 import type { ScheduledTask } from 'node-cron';
 
-export function start(guard: JobGuard, file: string, log: (line: string) => void): ScheduledTask {
-  const task = scheduleDistributed('0 3 * * *', file, {
+export function start(
+  guard: JobGuard,
+  work: () => Promise<void>,
+  log: (line: string) => void,
+): ScheduledTask {
+  const task = scheduleDistributed('0 3 * * *', work, {
     guard,
     name: 'nightly-export',
     timeZone: 'Europe/Paris',

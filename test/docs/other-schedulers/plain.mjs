@@ -1,7 +1,6 @@
-import { JobGuard } from 'cronlatch';
-import { InMemoryLockProvider, InMemoryRunStore } from 'cronlatch/memory';
+import { createJobGuard } from 'cronlatch/memory';
 
-const guard = new JobGuard({ lockProvider: new InMemoryLockProvider(), runStore: new InMemoryRunStore() });
+const guard = createJobGuard();
 
 const closeDay = guard.wrap(
   { name: 'close-day', lockAtMostFor: '10m', oncePer: { period: 'day', timeZone: 'Europe/Paris' } },

@@ -7,12 +7,10 @@ import { pack } from '../../package/tarball';
 
 const OVER_MEMORY = `
 import * as cronlatch from 'cronlatch';
-import { InMemoryLockProvider, InMemoryRunStore } from 'cronlatch/memory';
+import { createJobGuard, Memory } from 'cronlatch/memory';
 import { scheduleLocked } from 'cronlatch/node-cron';
 
-const guard = new cronlatch.JobGuard({
-  lockProvider: new InMemoryLockProvider(), runStore: new InMemoryRunStore(), logger: false,
-});
+const guard = createJobGuard(new Memory(), { logger: false });
 const job = { name: 'close-day', lockAtMostFor: '1m', oncePer: { period: 'day', timeZone: 'UTC' } };
 const task = scheduleLocked('0 3 * * *', job, () => 'ran', { guard });
 const ended = (async () => {

@@ -51,7 +51,7 @@ void suite('a process whose clock differs from the database’s', { concurrency:
         await (await migratedDataSource(database)).destroy();
         await using child = closing(
           new Child<ZonedReport>('zoned-application.js', {
-            argument: { options: database.options, connections: 'own' } satisfies ZonedSettings,
+            argument: { options: database.options } satisfies ZonedSettings,
             environment: clock.environment,
           }),
         );

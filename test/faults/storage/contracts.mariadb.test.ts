@@ -1,4 +1,4 @@
 import { testServerContracts, testUniqueContract } from '../../support/stores/contract-tests';
 
-testServerContracts('mariadb', 'the other connections');
+testServerContracts('mariadb', 'the others');
 testUniqueContract('mariadb');

@@ -1,4 +1,4 @@
 import { testServerContracts, testUniqueContract } from '../../support/stores/contract-tests';
 
-testServerContracts('mysql', 'the other connections');
+testServerContracts('mysql', 'the others');
 testUniqueContract('mysql');

@@ -1,4 +1,4 @@
 import { testServerContracts, testUniqueContract } from '../../support/stores/contract-tests';
 
-testServerContracts('postgres', 'the other connections');
+testServerContracts('postgres', 'the others');
 testUniqueContract('postgres');

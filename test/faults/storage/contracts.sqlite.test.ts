@@ -1,4 +1,3 @@
-import { testSqliteContracts, testUniqueContract } from '../../support/stores/contract-tests';
+import { testUniqueContract } from '../../support/stores/contract-tests';
 
-testSqliteContracts('the other connections');
 testUniqueContract('sqlite');

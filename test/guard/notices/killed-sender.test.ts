@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { webhook, type JobGuard } from 'cronlatch';
+import type { JobGuard } from 'cronlatch';
+import { webhook } from 'cronlatch/notify';
 import { Child } from '../../processes/child';
 import type { NotifierOrders } from '../../processes/fixtures/notifier';
 import { closing } from '../../support/benches/closing';

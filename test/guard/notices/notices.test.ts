@@ -1,18 +1,14 @@
 // More of this subject: guard/notices/webhook.test.ts, guard/notices/killed-sender.test.ts
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  InvalidLockConfigurationError,
-  JobGuard,
-  type JobGuardOptions,
-  type Notice,
-  type Notify,
-} from 'cronlatch';
-import type { RunStore } from 'cronlatch/provider';
+import { InvalidLockConfigurationError, type JobGuard, type JobGuardOptions } from 'cronlatch';
 import { dailyJob } from '../../cli/year-of-runs';
 import { signal } from '../../support/benches/executor';
 import { DAILY, guardOfRuns, type GuardOfRuns } from '../../support/benches/guard-of-runs';
 import { eventually } from '../../support/clocks/eventually';
+import type { Notice, Notify } from 'cronlatch/notify';
+import type { RunStore } from '#cronlatch/ledger/run-store';
+import { newGuard } from '../../support/benches/guard-with-runs';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -30,7 +26,7 @@ function bench(options: Parameters<typeof guardOfRuns>[0] = {}): NoticeBench {
   const notify: Notify = (notice) => void sent.push(notice);
   const made = guardOfRuns({ notify, ...options });
   const another: NoticeBench['another'] = (own) =>
-    new JobGuard({ ...made.options(), notify, events: undefined, ...own });
+    newGuard({ ...made.options(), notify, events: undefined, ...own });
   return { ...made, sent, another };
 }
 
@@ -271,13 +267,13 @@ void test('a run that fails while the guard closes is noticed', async () => {
 
 void test('a guard that cannot keep notices, and an invalid notify, are refused', () => {
   const made = guardOfRuns();
-  const withNotify = (own: object): JobGuard => new JobGuard({ ...made.options(), notify: () => {}, ...own });
+  const withNotify = (own: object): JobGuard => newGuard({ ...made.options(), notify: () => {}, ...own });
   const withoutRequests: RunStore = Object.create(made.runStore, {
     requests: { value: undefined },
   }) as RunStore;
   const secret = 'https://hooks.example/top-secret';
   for (const [own, message] of [
-    [{ runStore: undefined }, /^notify needs a ledger, but this guard has no run store\./],
+    [{ runStore: undefined }, /^notify needs a ledger, but this guard has only locks\./],
     [
       { runStore: withoutRequests },
       /^notify must be a function, .+ It needs a run store that keeps requests\.$/,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
-import { InvalidLockConfigurationError, webhook } from 'cronlatch';
+import { InvalidLockConfigurationError } from 'cronlatch';
+import { webhook } from 'cronlatch/notify';
 import { closing } from '../../support/benches/closing';
 import { DAILY, guardOfRuns, type GuardOfRuns } from '../../support/benches/guard-of-runs';
 import { ANSWERS, isSigned, noticesEnded, Receiver } from '../../support/servers/receiver';

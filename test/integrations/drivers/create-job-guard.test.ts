@@ -42,11 +42,6 @@ testDrivers('a guard from a pool runs jobs on connections of its own', async (be
   assert.deepEqual(await bench.query('SELECT 1 AS one'), [{ one: 1 }]);
 });
 
-testDrivers('with shared connections, a guard runs jobs on the pool of the application', async (bench) => {
-  await bench.createTables();
-  await withGuard(bench, bench.pool(), { connections: 'shared' }, runsOnce);
-});
-
 testDrivers('two calls of createTables at once both succeed, and a third changes nothing', async (bench) => {
   await Promise.all([bench.createTables(), bench.createTables()]);
   await bench.createTables();

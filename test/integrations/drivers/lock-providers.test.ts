@@ -12,11 +12,7 @@ testDrivers(
   'providers from an address and from a pool exclude each other, and keep the pool',
   async (bench) => {
     await bench.createTables();
-    const providers = [
-      bench.lockProvider(),
-      bench.lockProvider(bench.pool()),
-      bench.lockProvider(bench.pool(), { connections: 'shared' }),
-    ];
+    const providers = [bench.lockProvider(), bench.lockProvider(bench.pool())];
     const managers = providers.map((provider) => new LockManager(provider, { lockAtMostFor: '30s' }));
     const [first, ...others] = managers;
     assert.ok(first !== undefined);

@@ -19,27 +19,26 @@ const OPTIONS: readonly PoolOptions[] = [
 
 for (const kind of ['mysql', 'mariadb'] as const)
   for (const options of OPTIONS)
-    for (const connections of ['own', 'shared'] as const)
-      testOn(kind, `${kind}: ${describe(options)} of the pool does not matter (${connections})`, async () => {
-        const database = await databaseOn(kind);
-        const pool = mysql.createPool({ uri: database.url, ...options });
-        let guard: JobGuard | undefined;
-        try {
-          await mysqlDriver.createTables(pool, { connections });
-          guard = await mysqlDriver.createJobGuard(pool, { connections, pollInterval: false, logger: false });
-          await guard.run(JOB, () => mysqlDriver.inRunTransaction(() => {}));
-          assert.equal((await guard.ledger.last(JOB.name))?.state, 'completed');
-          const lost = guard.run({ ...JOB, name: 'lost' }, async () => {
-            await database.ask(`UPDATE cronlatch_run SET attempt = attempt + 1 WHERE job_name = 'lost'`);
-            await mysqlDriver.inRunTransaction(() => {});
-          });
-          await assert.rejects(lost, ClaimLostError);
-        } finally {
-          await guard?.close();
-          await pool.end();
-          await database.dispose();
-        }
-      });
+    testOn(kind, `${kind}: ${describe(options)} of the pool does not matter`, async () => {
+      const database = await databaseOn(kind);
+      const pool = mysql.createPool({ uri: database.url, ...options });
+      let guard: JobGuard | undefined;
+      try {
+        await mysqlDriver.createTables(pool);
+        guard = await mysqlDriver.createJobGuard(pool, { pollInterval: false, logger: false });
+        await guard.run(JOB, () => mysqlDriver.inRunTransaction(() => {}));
+        assert.equal((await guard.ledger.last(JOB.name))?.state, 'completed');
+        const lost = guard.run({ ...JOB, name: 'lost' }, async () => {
+          await database.ask(`UPDATE cronlatch_run SET attempt = attempt + 1 WHERE job_name = 'lost'`);
+          await mysqlDriver.inRunTransaction(() => {});
+        });
+        await assert.rejects(lost, ClaimLostError);
+      } finally {
+        await guard?.close();
+        await pool.end();
+        await database.dispose();
+      }
+    });
 
 /** As the text that the server sends. */
 const TEXTS: PoolConfig = { types: { getTypeParser: () => String } };
@@ -50,34 +49,32 @@ const POSTGRES_OPTIONS: readonly (PoolConfig & { readonly binary?: boolean })[] 
 ];
 
 for (const options of POSTGRES_OPTIONS)
-  // In binary mode, pg itself reads negative numbers wrong, so such a pool cannot be shared.
-  for (const connections of options.binary ? (['own'] as const) : (['own', 'shared'] as const))
-    testOn(
-      'postgres',
-      `postgres: other parsers of pg and ${Object.keys(options).join()} of the pool do not matter (${connections})`,
-      async () => {
-        const database = await databaseOn('postgres');
-        const pool = new pg.Pool({ connectionString: database.url, ...options });
-        const before = [16, 20, 23, 114].map(
-          (oid) => [oid, pg.types.getTypeParser(oid) as (text: string) => unknown] as const,
-        );
-        let guard: JobGuard | undefined;
-        try {
-          for (const [oid] of before) pg.types.setTypeParser(oid, (text) => `<${text}>`);
-          await pgDriver.createTables(pool, { connections });
-          assert.deepEqual(await pgDriver.verifySchema(pool, { connections }), []);
-          guard = await pgDriver.createJobGuard(pool, { connections, pollInterval: false, logger: false });
-          await guard.run({ name: 'lock', lockAtMostFor: '1m', keepAlive: true }, () => {});
-          await guard.run(JOB, () => pgDriver.inRunTransaction(() => {}));
-          assert.equal((await guard.ledger.last(JOB.name))?.state, 'completed');
-        } finally {
-          for (const [oid, parser] of before) pg.types.setTypeParser(oid, parser);
-          await guard?.close();
-          await pool.end();
-          await database.dispose();
-        }
-      },
-    );
+  testOn(
+    'postgres',
+    `postgres: other parsers of pg and ${Object.keys(options).join()} of the pool do not matter`,
+    async () => {
+      const database = await databaseOn('postgres');
+      const pool = new pg.Pool({ connectionString: database.url, ...options });
+      const before = [16, 20, 23, 114].map(
+        (oid) => [oid, pg.types.getTypeParser(oid) as (text: string) => unknown] as const,
+      );
+      let guard: JobGuard | undefined;
+      try {
+        for (const [oid] of before) pg.types.setTypeParser(oid, (text) => `<${text}>`);
+        await pgDriver.createTables(pool);
+        assert.deepEqual(await pgDriver.verifySchema(pool), []);
+        guard = await pgDriver.createJobGuard(pool, { pollInterval: false, logger: false });
+        await guard.run({ name: 'lock', lockAtMostFor: '1m', keepAlive: true }, () => {});
+        await guard.run(JOB, () => pgDriver.inRunTransaction(() => {}));
+        assert.equal((await guard.ledger.last(JOB.name))?.state, 'completed');
+      } finally {
+        for (const [oid, parser] of before) pg.types.setTypeParser(oid, parser);
+        await guard?.close();
+        await pool.end();
+        await database.dispose();
+      }
+    },
+  );
 
 function describe(options: PoolOptions): string {
   return Object.entries(options)

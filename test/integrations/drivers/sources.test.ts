@@ -170,19 +170,6 @@ void test('a misspelt option or set of tables is rejected before anything is sen
   }
 });
 
-void test("connections: 'shared' needs a pool or a handle, not an address", async () => {
-  const shared = { connections: 'shared' } as const;
-  const passOne = /^connections: 'shared' needs a .*\. Pass (a pool|one) instead of an address, or leave/;
-  const calls = [
-    mysqlDriver.createJobGuard('mysql://app:hunter2@db.example/app', shared),
-    mysqlDriver.createTables('mysql://app:hunter2@db.example/app', shared),
-    pgDriver.createJobGuard('postgres://app:hunter2@db.example/app', shared),
-    sqliteDriver.createJobGuard('sqlite:jobs.db', shared),
-    sqliteDriver.verifySchema('sqlite:jobs.db', shared),
-  ];
-  for (const call of calls) await refused(call, InvalidLockConfigurationError, passOne);
-});
-
 void test('transactionConnections must be a whole number, 1 or more', async () => {
   for (const transactionConnections of [0, -1, 1.5, NaN, Infinity, '3', null] as number[]) {
     const message = /^transactionConnections is .*: it must be a whole number, 1 or more\.$/;

@@ -223,19 +223,3 @@ void test('sqlite: a handle that reads integers as bigint works, also in memory'
   await guard.close();
   database.close();
 });
-
-testSqlite(
-  'with shared connections, a lock waits for another writer without blocking the event loop',
-  async ({ database, other, guard }) => {
-    database.pragma('busy_timeout = 4321');
-    other.exec('BEGIN IMMEDIATE');
-    let isOver = false;
-    const run = guard.run({ name: 'job', lockAtMostFor: '1m' }, () => {}).finally(() => (isOver = true));
-    for (let turns = 0; turns < 50; turns += 1) await turn();
-    assert.equal(isOver, false);
-    other.exec('COMMIT');
-    assert.equal((await run).executed, true);
-    assert.equal(database.pragma('busy_timeout', { simple: true }), 4321);
-  },
-  { connections: 'shared' },
-);

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { Injectable } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
-import { currentRun, JobGuard, OncePerDay, SchedulerLock } from 'cronlatch';
-import { InMemoryLockProvider, InMemoryRunStore } from 'cronlatch/memory';
+import { currentRun, OncePerDay, SchedulerLock } from 'cronlatch';
+import { InMemoryLockProvider } from 'cronlatch/memory';
 import { SettableClock } from 'cronlatch/testing';
 import { turn } from '../../support/benches/lock';
 import { startWith } from './application';
+import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
+import { newGuard } from '../../support/benches/guard-with-runs';
 
 /** The runs: instants for the job that only has a lock, days for the other one. */
 const ticks: (string | undefined)[] = [];
@@ -51,7 +53,7 @@ async function live(
 ): Promise<void> {
   [ticks.length, days.length] = [0, 0];
   const clock = new SettableClock(from);
-  const guard = new JobGuard({
+  const guard = newGuard({
     ...{
       lockProvider: new InMemoryLockProvider({ clock }),
       runStore: new InMemoryRunStore({ clock }),

@@ -8,7 +8,7 @@ import { guardOfRuns } from '../../support/benches/guard-of-runs';
 import { turn } from '../../support/benches/lock';
 import { Messages } from '../../support/jobs/messages';
 import { startWith } from './application';
-import { InMemoryRunStore } from 'cronlatch/memory';
+import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
 
 /** The guard and its store use the time that the test sets. */
 const clock = { ...systemClock, monotonicMs: () => Date.now() };

@@ -2,13 +2,15 @@ import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { Injectable } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
-import { currentRun, JobGuard, OncePerDay, SchedulerLock, type CurrentRun } from 'cronlatch';
+import { currentRun, OncePerDay, SchedulerLock, type CurrentRun } from 'cronlatch';
 import type { Clock } from 'cronlatch/provider';
-import { InMemoryLockProvider, InMemoryRunStore } from 'cronlatch/memory';
+import { InMemoryLockProvider } from 'cronlatch/memory';
 import { SettableClock } from 'cronlatch/testing';
 import { sampleSize } from '../../support/checks/sample-size';
 import { turn } from '../../support/benches/lock';
 import { startWith } from './application';
+import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
+import { newGuard } from '../../support/benches/guard-with-runs';
 
 /** Midnight in Paris: 21 November begins. */
 const MIDNIGHT = Date.parse('2026-11-20T23:00:00Z');
@@ -59,7 +61,7 @@ async function nightOf(skewMs: number): Promise<string[]> {
   ] as const) {
     const now = clock.wallMs() - behindMs;
     mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date(now) });
-    const guard = new JobGuard({
+    const guard = newGuard({
       ...{ lockProvider, runStore, clock: wrongClock(clock) },
       ...{ pollInterval: false, logger: false },
     });

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import { currentRun, OncePerDay, SchedulerLock, type CronlatchEvents } from 'cronlatch';
 import { systemClock } from 'cronlatch/provider';
-import { InMemoryRunStore } from 'cronlatch/memory';
 import { Scheduled, scheduleDistributed, scheduleJobs, scheduleLocked } from 'cronlatch/node-cron';
 import { setLogger } from 'node-cron';
 import { guardOfRuns, type GuardOfRuns } from '../../support/benches/guard-of-runs';
 import { turn } from '../../support/benches/lock';
+import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
 
 /** The guard and its store use the time that the test sets. */
 const clock = { ...systemClock, monotonicMs: () => Date.now() };

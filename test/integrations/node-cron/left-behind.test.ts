@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import { currentRun, OncePerDay, SchedulerLock, type JobGuard } from 'cronlatch';
 import { systemClock } from 'cronlatch/provider';
-import { InMemoryRunStore } from 'cronlatch/memory';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
 import { guardOfRuns } from '../../support/benches/guard-of-runs';
 import { turn } from '../../support/benches/lock';
 import { foreignDecorator } from '../../support/jobs/both-modes';
 import { Messages } from '../../support/jobs/messages';
+import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
 
 /** The guard and its store use the time that the test sets. */
 const clock = { ...systemClock, monotonicMs: () => Date.now() };

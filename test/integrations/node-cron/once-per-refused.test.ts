@@ -86,7 +86,7 @@ for (const [what, instance, message] of REFUSED) {
 void test('a once-per job needs a guard with a ledger', () => {
   assert.throws(
     () => scheduleJobs(good, { guard: guardBench().guard }),
-    /Job 'daily' needs a ledger, but this guard has no run store/,
+    /Job 'daily' needs a ledger, but this guard has only locks/,
   );
 });
 

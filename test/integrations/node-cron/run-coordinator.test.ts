@@ -175,7 +175,7 @@ void test('a coordinator needs a guard, and that guard needs a ledger', async ()
   const { guard } = guardBench();
   assert.throws(() => new LedgerRunCoordinator({ guard }), {
     name: 'InvalidLockConfigurationError',
-    message: /^Distributed tasks need a ledger, but this guard has no run store/,
+    message: /^Distributed tasks need a ledger, but this guard has only locks/,
   });
   await guard.close();
   assert.match(

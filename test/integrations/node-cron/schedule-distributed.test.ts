@@ -39,20 +39,14 @@ void test('closing the guard destroys the task', async () => {
   assert.equal(getTasks().size, 0);
 });
 
-const REFUSED: [string, string | (() => void), Partial<ScheduleDistributedOptions>, RegExp][] = [
+const REFUSED: [string, () => void, Partial<ScheduleDistributedOptions>, RegExp][] = [
   ['61 * * * *', () => {}, {}, /^"61 \* \* \* \*" is not a cron expression/],
   [NIGHTLY, () => {}, { timeZone: 'Mars' }, /^timeZone is "Mars"/],
   [NIGHTLY, () => {}, { name: '' }, /^"" cannot be the name of a distributed task/],
   [NIGHTLY, () => {}, { name: 'x'.repeat(65) }, /65 characters, more than 64/],
   [NIGHTLY, () => {}, { distributedLease: 'soon' }, /^distributedLease of task 'settle' is "soon"/],
   [NIGHTLY, () => {}, { maxRandomDelay: -1 }, /^maxRandomDelay is -1/],
-  [NIGHTLY, './task.js', {}, /^"\.\/task\.js" is not an absolute path/],
-  [
-    NIGHTLY,
-    '/task.js',
-    { maxRandomDelay: 1000 },
-    /^maxRandomDelay is 1000, but a file cannot have a random delay/,
-  ],
+  [NIGHTLY, '/task.js' as never, {}, /^Task 'settle' is a file\. cronlatch distributes only functions/],
 ];
 
 for (const [expression, task, more, message] of REFUSED) {

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InvalidLockUseError, JobGuard } from 'cronlatch';
-import { InMemoryLockProvider, InMemoryRunStore } from 'cronlatch/memory';
+import { InvalidLockUseError } from 'cronlatch';
+import { InMemoryLockProvider } from 'cronlatch/memory';
 import { completeRunIn, inRunTransaction } from 'cronlatch/typeorm';
 import { RunContext, runAs } from '#cronlatch/ledger/tick/run-context';
 import { DataSource, type EntityManager } from 'typeorm';
 import { closing } from '../../support/benches/closing';
 import { JOB, testServerTransactions, testTransactions } from '../../support/benches/transaction';
 import { databaseOn } from '../../support/databases/fresh';
+import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
+import { newGuard } from '../../support/benches/guard-with-runs';
 
 /** The manager of a transaction that never sends anything. */
 function managerOn(dataSource: DataSource): EntityManager {
@@ -49,7 +51,7 @@ void test('a simulated run has no ledger in which it could be completed', async 
 
 void test('a ledger in memory shares no transaction with a database', async () => {
   const lockProvider = new InMemoryLockProvider();
-  const guard = new JobGuard({ lockProvider, runStore: new InMemoryRunStore(), pollInterval: false });
+  const guard = newGuard({ lockProvider, runStore: new InMemoryRunStore(), pollInterval: false });
   await guard.run(JOB, async () => {
     await refused(
       inRunTransaction(() => assert.fail()),

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { ClaimLostError, type CronlatchEvents } from 'cronlatch';
-import type { EventName, Run, RunStore } from 'cronlatch/provider';
+import type { EventName, Run } from 'cronlatch/provider';
 import { turn } from '../../support/benches/lock';
 import { CLOSE_DAY, NO_BANK, closeDay } from '../../support/jobs/close-day';
 import { ledgerPlace, memoryStores, BEGINNING } from '../../support/stores/ledger-place';
+import type { RunStore } from '#cronlatch/ledger/run-store';
+import { WithoutRegister } from '../../support/stores/without-register';
 
 /** The row of a run as a server shows it that lags behind, or that another process has written since. */
 type Answer = (run: Run) => Run | undefined;
@@ -52,6 +54,7 @@ function benchOf(context: TestContext, answers: Answer[]) {
 /** The methods of the store in memory, which are those of its class. */
 function bound(store: RunStore): RunStore {
   return {
+    ...new WithoutRegister(),
     peek: (...call) => store.peek(...call),
     overdue: (...call) => store.overdue(...call),
     insert: (...call) => store.insert(...call),

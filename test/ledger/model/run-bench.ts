@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { currentRun, FatalJobError, JobGuard, type JobConfiguration, type TaskResult } from 'cronlatch';
+import { currentRun, FatalJobError, type JobGuard, type JobConfiguration, type TaskResult } from 'cronlatch';
 import { signal } from '../../support/benches/executor';
 import type { Instance, LedgerPlace } from '../../support/stores/ledger-place';
 import { LEASE, RETRY_DELAY, type Ending, type ModelClaim, type ModelPolicy } from './run-model';
 import { watched } from './watched-store';
+import { newGuard } from '../../support/benches/guard-with-runs';
 
 const MINUTE_MS = 60_000;
 
@@ -128,7 +129,7 @@ export class RunBench {
 
   #newGuard(): JobGuard {
     const { lockProvider, store } = this.instance;
-    return new JobGuard({
+    return newGuard({
       ...{ lockProvider, runStore: watched(store, this.#completions), clock: this.place.clock },
       ...{ logger: false, pollInterval: false },
     });

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import type { RunState, Decision, FoundRun, RunStore } from 'cronlatch/provider';
+import type { RunState } from 'cronlatch/provider';
 import { STATE_CHANGES, type StateBefore } from '#cronlatch/ledger/run-state';
+import type { Decision, FoundRun, RunStore } from '#cronlatch/ledger/run-store';
+import { WithoutRegister } from '../../support/stores/without-register';
 
 /**
  * A store that throws on every change that is not in the table of changes, and counts completions by
@@ -13,6 +15,7 @@ export function watched(inner: RunStore, completions: Map<number, number>): RunS
     assert.equal(count, 1, `generation ${generation} is completed ${count} times`);
   };
   return {
+    ...new WithoutRegister(),
     async insert(run, options) {
       const inserted = await inner.insert(run, options);
       if (inserted) checkChange('absent', run.state);

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LockStorageError } from 'cronlatch';
-import { EventHub, type RunStore } from 'cronlatch/provider';
+import { EventHub } from 'cronlatch/provider';
 import { InMemoryLockProvider } from 'cronlatch/memory';
 import { SettableClock } from 'cronlatch/testing';
 import { claimSlot, type SlotResult } from '#cronlatch/ledger/slots/claim-slot';
 import { turn } from '../../support/benches/lock';
+import type { RunStore } from '#cronlatch/ledger/run-store';
 
 const claim = { job: 'settle', scope: '', periodKey: 'now', generation: 0, attempt: 1, claimedBy: 'me' };
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FatalJobError } from 'cronlatch';
-import type { Run, Claim } from 'cronlatch/provider';
+import type { Run } from 'cronlatch/provider';
 import { decideOutcome, type Outcome } from '#cronlatch/ledger/tick/decide-outcome';
 import { parseRetryPolicy } from '#cronlatch/ledger/policy/retry';
 import { after, CLAIM, NOW, runRow } from '../../support/jobs/run-row';
+import type { Claim } from '#cronlatch/ledger/run';
 
 const RETRY = parseRetryPolicy({}, { of: `of job 'close-day'`, customKeys: false });
 

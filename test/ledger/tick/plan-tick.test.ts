@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OncePerConfiguration } from 'cronlatch';
 import { EventHub } from 'cronlatch/provider';
-import { InMemoryLockProvider, InMemoryRunStore } from 'cronlatch/memory';
+import { InMemoryLockProvider } from 'cronlatch/memory';
 import { SettableClock } from 'cronlatch/testing';
 import { parseJobPolicy } from '#cronlatch/ledger/policy/job-policy';
 import type { LedgerSnapshot } from '#cronlatch/ledger/tick/ledger-snapshot';
@@ -10,6 +10,7 @@ import { findCaughtUpPeriod, hasWork, planTick } from '#cronlatch/ledger/tick/pl
 import { periodAt } from '#cronlatch/ledger/periods/period';
 import type { RunSummary } from '#cronlatch/ledger/run';
 import { closeDay } from '../../support/jobs/close-day';
+import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
 
 const NOW = new Date('2026-11-20T03:00:00Z');
 const minutes = (count: number): Date => new Date(NOW.getTime() + count * 60_000);

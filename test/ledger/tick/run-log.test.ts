@@ -8,13 +8,14 @@ import {
   LockStorageError,
   type JobGuardOptions,
 } from 'cronlatch';
-import { InMemoryRunStore } from 'cronlatch/memory';
-import type { RunLogEntry, RunLogStore, RunStore } from 'cronlatch/provider';
 import { asRun, SettableClock } from 'cronlatch/testing';
 import { pino } from 'pino';
 import { overlay } from '../../storage/contract-mutants/overlay';
 import { signal } from '../../support/benches/executor';
 import { DAILY, guardOfRuns, type GuardOfRuns } from '../../support/benches/guard-of-runs';
+import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
+import type { RunLogEntry, RunLogStore } from '#cronlatch/ledger/run-log-store';
+import type { RunStore } from '#cronlatch/ledger/run-store';
 
 const RETRIED = { ...DAILY, oncePer: { ...DAILY.oncePer, retry: { initialDelay: '1s' } } } as const;
 

@@ -1,22 +1,25 @@
 import assert from 'node:assert/strict';
-import { runStoreContract } from 'cronlatch/contracts';
-import { InMemoryRuns, InMemoryRunStore } from 'cronlatch/memory';
+import { lockProviderContract } from 'cronlatch/contracts';
+import { InMemoryLockProvider } from 'cronlatch/memory';
 import { SettableClock } from 'cronlatch/testing';
 
 export async function use() {
-  const [first] = runStoreContract(
+  const [first] = lockProviderContract(
     () => {
       const clock = new SettableClock();
-      const runs = new InMemoryRuns({ clock });
-      return {
-        store: new InMemoryRunStore({ runs }),
-        other: new InMemoryRunStore({ runs }),
-        elapse: () => clock.advance('1m'),
-        dispose: () => {},
-      };
+      const provider = new InMemoryLockProvider({ clock });
+      return { provider, other: provider, elapse: () => clock.advance('1m'), dispose: () => {} };
     },
-    { lacks: { deleteRun: 'no', ambientTransaction: 'no', staleReads: 'no' } },
+    {
+      lacks: {
+        deleteRecord: 'no',
+        existingRecord: 'no',
+        stall: 'no',
+        ambientTransaction: 'no',
+        staleReads: 'no',
+      },
+    },
   );
-  assert.match(first?.name ?? '', /\(L1\)$/);
+  assert.match(first?.name ?? '', /\(P1\)$/);
   await first?.run();
 }

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { JobGuard } from 'cronlatch';
-import { InMemoryLockProvider, InMemoryRunStore } from 'cronlatch/memory';
+import { createJobGuard, Memory } from 'cronlatch/memory';
 
 export async function use() {
-  const guard = new JobGuard({ lockProvider: new InMemoryLockProvider(), runStore: new InMemoryRunStore() });
+  const guard = createJobGuard(new Memory());
   const job = { name: 'job', lockAtMostFor: '1m' };
   assert.deepEqual(await guard.run(job, () => 'ran'), { executed: true, value: 'ran' });
   await guard.close();

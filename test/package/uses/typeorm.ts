@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { EntitySchema } from 'typeorm';
-import { createCronlatchMigration, createJobGuard, createLedgerEntities } from 'cronlatch/typeorm';
+import { createCronlatchEntities, createCronlatchMigration, createJobGuard } from 'cronlatch/typeorm';
 
 /** Without a driver: other tests cover its use of databases. */
 export async function use() {
-  const entities = createLedgerEntities({ type: 'mysql' });
+  const entities = createCronlatchEntities({ type: 'mysql' });
   assert.ok(entities.every((entity) => entity instanceof EntitySchema));
   assert.match(new (createCronlatchMigration({ tables: ['lock'] }))().name ?? '', /\d{13}$/);
   // @ts-expect-error -- it must be a DataSource

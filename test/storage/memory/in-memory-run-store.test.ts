@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InMemoryRuns, InMemoryRunStore } from 'cronlatch/memory';
 import { SettableClock } from 'cronlatch/testing';
 import type { NewRun } from '#cronlatch/ledger/run-store';
+import { InMemoryRuns } from '#cronlatch/storage/memory/in-memory-runs';
+import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
 
 const KEY = { job: 'settlement', scope: '', periodKey: '2026-11-20' };
 const NO_PERIOD = { periodStart: undefined, periodEnd: undefined, timeZone: undefined };

@@ -39,7 +39,7 @@ void test('the application’s own check of a new client is kept', async () => {
   };
   const database = postgresDatabase({ Client, options: { verify } });
   const settings = { clock: systemClock, statementTimeoutMs: 5000, warn: () => {} };
-  const connections = database.ownConnections(settings);
+  const connections = database.connect(settings);
   await assert.rejects(async () => await connections.open(5000), /not this one/);
   const client = Client.made.at(-1);
   assert.deepEqual(checked, [client]);
@@ -59,7 +59,7 @@ void test("with target_session_attrs 'primary', a server in recovery is refused"
   const database = postgresDatabase({ Client: Standby, options });
   const settings = { clock: systemClock, statementTimeoutMs: 5000, warn: () => {} };
   await assert.rejects(
-    async () => await database.ownConnections(settings).open(5000),
+    async () => await database.connect(settings).open(5000),
     /target_session_attrs is 'primary', but .*: connect to the primary/,
   );
   assert.deepEqual(asked, ['SELECT 1 WHERE pg_is_in_recovery()']);

@@ -1,7 +1,8 @@
-import type { InMemoryRuns, InMemoryRunStore } from 'cronlatch/memory';
 import type { SettableClock } from 'cronlatch/testing';
 import type { Run, RunEvent, RunKey } from '#cronlatch/ledger/run';
 import type { RunStore } from '#cronlatch/ledger/run-store';
+import type { InMemoryRuns } from '#cronlatch/storage/memory/in-memory-runs';
+import type { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
 
 /** A mistake of a store of runs, and a case that must catch it. */
 export interface BrokenRunStore {

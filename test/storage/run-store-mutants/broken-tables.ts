@@ -1,6 +1,6 @@
-import type { InMemoryRuns } from 'cronlatch/memory';
 import type { RunKey } from '#cronlatch/ledger/run';
 import type { Bench, BrokenRuns } from './broken-run-store';
+import type { InMemoryRuns } from '#cronlatch/storage/memory/in-memory-runs';
 
 /** Confuses keys that `fold` makes equal. */
 function foldingKeys(fold: (text: string) => string, parts: readonly (keyof RunKey)[] = PARTS) {

@@ -1,6 +1,6 @@
-import type { RunStoreMeans } from 'cronlatch/contracts';
-import type { InMemoryRuns } from 'cronlatch/memory';
 import type { RunStore } from '#cronlatch/ledger/run-store';
+import type { RunStoreMeans } from '../../support/run-store-contract/fixture';
+import type { InMemoryRuns } from '#cronlatch/storage/memory/in-memory-runs';
 
 /**
  * Ways in which the statements of a store could join the caller's transaction, and a case that must catch

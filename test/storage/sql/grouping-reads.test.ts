@@ -6,7 +6,7 @@ import { DatabaseAccess } from '#cronlatch/storage/sql/database/database-access'
 import { SqlRunStore } from '#cronlatch/storage/sql/ledger/sql-run-store';
 import { databaseOn, testOnEveryServer } from '../../support/databases/fresh';
 import { ledgerDataSource } from '../../support/databases/run-tables';
-import { driverPlace } from '../../support/stores/driver-place';
+import { driverDatabase } from '../../support/stores/driver-database';
 
 const LIMIT = { timeoutMs: 20_000 };
 const DAY_MS = 86_400_000;
@@ -15,8 +15,8 @@ const FIRST_DAY = Date.parse('2026-11-01T00:00:00Z');
 testOnEveryServer('sixty reads at once return what each of them would return alone', async (server) => {
   const database = await databaseOn(server);
   const operator = await ledgerDataSource(database);
-  const place = driverPlace(server === 'postgres' ? 'pg' : 'mysql2', 'own', database.url);
-  const access = new DatabaseAccess(place.database, {});
+  const driver = server === 'postgres' ? 'pg' : 'mysql2';
+  const access = new DatabaseAccess(driverDatabase(driver, database.url), {});
   try {
     const alone = new SqlRunStore(access.forRuns({}));
     const grouped = new SqlRunStore({ ...access.forRuns({}), groupingClock: systemClock });
@@ -57,7 +57,7 @@ testOnEveryServer('sixty reads at once return what each of them would return alo
       assert.deepEqual(found.firstPeriodStart, firstPeriodStart, request.job);
     }
   } finally {
-    await Promise.all([access.close(), place.close()]);
+    await access.close();
     await operator.destroy();
     await database.dispose();
   }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvalidLockConfigurationError, LockStorageError } from 'cronlatch';
 import { SqlLockProvider } from '#cronlatch/storage/sql/database/sql-lock-provider';
-import { driverPlace } from '../../support/stores/driver-place';
+import { driverDatabase } from '../../support/stores/driver-database';
 import { StorageBasedLockProvider } from 'cronlatch/provider';
 import { SettableClock } from 'cronlatch/testing';
 import { eventually } from '../../support/clocks/eventually';
@@ -381,7 +381,7 @@ testGroups('two instances that want the same locks at once share them without an
 });
 
 void test('grouping is true or false', () => {
-  const { database } = driverPlace('mysql2', 'own', 'mysql://nowhere/app');
+  const database = driverDatabase('mysql2', 'mysql://nowhere/app');
   assert.throws(() => new SqlLockProvider(database, { grouping: 'yes' as unknown as boolean }), {
     code: InvalidLockConfigurationError.code,
     message: 'grouping is "yes": use true or false.',

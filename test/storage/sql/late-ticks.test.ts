@@ -59,14 +59,3 @@ testOnServers(
     await busy;
   },
 );
-
-testOnServers(
-  'a tick that waits for a connection of the application until its lock is free again does not run a second time (P4)',
-  async (bench) => {
-    const source = await bench.connected({ poolSize: 1 });
-    const waiting = await guardOn(bench, source, { connections: 'shared' });
-    const runner = source.createQueryRunner();
-    await runner.connect();
-    assert.deepEqual(await tickTwice(bench, waiting, () => runner.release()), ['other']);
-  },
-);

@@ -38,11 +38,11 @@ testOnEveryServer(`with ${MANY} locks and runs, each statement reads by an index
     await operator.query(server === 'postgres' ? `ANALYZE ${table}` : `ANALYZE TABLE ${table}`);
   const { group } = lockStatements(dialect, tableOf('lock'), {
     ...{ now, clockStepMs: 0, hasToken: true, comparesBytes: true, insertReturnsToken: true },
-    ...{ overridesClock: false, keyIndex: 'PRIMARY' },
+    keyIndex: 'PRIMARY',
   });
   assert.ok(group);
   const members = namesOf(50).map((name) => parametersOf(requestOf(name)));
-  const shape = { now, keyIndex: 'uq_cronlatch_run', overridesClock: false };
+  const shape = { now, keyIndex: 'uq_cronlatch_run' };
   const runs = new RunStatements(dialect, { run: tableOf('run'), event: tableOf('event') }, shape);
   const peeks = namesOf(25).map((job) => ({ job, scope: '', periodKey: 'today', since: new Date() }));
   const claim = {

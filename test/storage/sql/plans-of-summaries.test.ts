@@ -17,7 +17,7 @@ testOnEvery(`with ${JOBS * DAYS} runs, summaries are read by an index`, (databas
     const query = (text: string, values: unknown[] = []) => application.query<object[]>(text, values);
     await fillRuns({ driver: DRIVERS[kind], query }, { jobs: JOBS, days: DAYS });
     const dialect = dialectOf(database.options.type);
-    const shape = { now: dialect.inspection.now({ type: '', precision: 6 }), overridesClock: false };
+    const shape = { now: dialect.inspection.now({ type: '', precision: 6 }) };
     const runs = new RunStatements(dialect, { run: tableOf('run'), event: tableOf('event') }, shape);
     const to = new Date(Math.ceil(Date.now() / DAY_MS) * DAY_MS);
     const planOf = async (count: number, days: number): Promise<string> => {

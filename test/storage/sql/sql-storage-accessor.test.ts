@@ -60,7 +60,6 @@ function accessorThatGets(result: Partial<SqlResult>): SqlStorageAccessor {
     name: undefined,
     address: 'nowhere',
     redact: (text) => text,
-    sharesSessions: false,
     warn: assert.fail,
   });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DataSource } from 'typeorm';
+import { DataSource, DefaultNamingStrategy } from 'typeorm';
 import { createCronlatchEntities, createCronlatchMigration, createJobGuard } from 'cronlatch/typeorm';
 import { createMissingTables, findProblems } from '#cronlatch/integrations/sql/tables';
 import { databaseOf } from '#cronlatch/storage/typeorm/database';
@@ -157,7 +157,32 @@ testOnEvery('a guard works on tables that TypeORM synchronized from the entities
   assert.deepEqual(warnings, []);
   await dataSource.synchronize();
   assert.deepEqual(await problemsOf(dataSource), []);
+  const locks = await dataSource.getRepository<{ name: string }>('CronlatchLock').find();
+  assert.ok(locks.some(({ name }) => name === DAILY.name));
 });
+
+class Plural extends DefaultNamingStrategy {
+  override tableName(target: string, given: string | undefined): string {
+    return `${super.tableName(target, given)}s`;
+  }
+}
+
+testOnEvery(
+  'a guard works on entities whose tables have a prefix and a naming strategy',
+  async (database) => {
+    const entities = createCronlatchEntities({ type: database.options.type });
+    const more = { entityPrefix: 'app_', namingStrategy: new Plural() };
+    await using dataSource = closing(await connect(database, { entities, synchronize: true, ...more }));
+    assert.deepEqual(await problemsOf(dataSource), []);
+    await using guard = closing(await createJobGuard(dataSource, { logger: false }));
+    assert.equal((await guard.run(DAILY, () => 'ran')).executed, true);
+    const rows = await dataSource.query<{ state: string }[]>('SELECT state FROM app_cronlatch_runs');
+    assert.deepEqual(
+      rows.map(({ state }) => state),
+      ['completed'],
+    );
+  },
+);
 
 void test('the name of the one migration holds the names of the tables that are not the default ones', () => {
   const nameOf = (options: Parameters<typeof createCronlatchMigration>[0]) =>

@@ -20,7 +20,7 @@ async function ownOptionsOf(options: object): Promise<Record<string, unknown>> {
   };
   const database = databaseAt({ type: 'mysql', driver: { ...mysql2, createConnection }, ...options });
   const settings = { clock: systemClock, statementTimeoutMs: 5000, warn: () => {} };
-  await assert.rejects(async () => await database.ownConnections(settings).open(5000), /not opened/);
+  await assert.rejects(async () => await database.connect(settings).open(5000), /not opened/);
   return given;
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
 import { DataSource } from 'typeorm';
 import { closing } from '../../support/benches/closing';
+import { OwnSession } from '../../support/benches/own-session';
 import { databaseOn, testOn } from '../../support/databases/fresh';
 import { lockRows, migratedDataSource } from '../../support/databases/lock-table';
 
@@ -94,17 +95,14 @@ for (const { table, changes, servers = ['mysql', 'mariadb'] as const } of TABLES
 
 testOn('mysql', 'the token is read from the row if the server hides its generated key (P3)', async () => {
   await using database = closing(await databaseOn('mysql'));
-  await using application = closing(
-    await new DataSource({
-      ...database.options,
-      extra: { connectionLimit: 1 },
-    }).initialize(),
-  );
+  await using application = closing(await new DataSource(database.options).initialize());
+  const runner = application.createQueryRunner();
   for (const change of ['SET SESSION sql_generate_invisible_primary_key = ON', RECREATED[1] ?? ''])
-    await application.query(change);
-  await application.query('SET SESSION show_gipk_in_create_table_and_information_schema = OFF');
-  await using provider = closing(new TypeOrmLockProvider(application, { connections: 'shared' }));
-  const lock = await provider.lock(JOB);
+    await runner.query(change);
+  await runner.release();
+  await using session = closing(new OwnSession(application));
+  await session.query('SET SESSION show_gipk_in_create_table_and_information_schema = OFF');
+  const lock = await session.provider.lock(JOB);
   const rows = await lockRows(application);
   assert.deepEqual(
     [lock?.fencingToken],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { InvalidLockConfigurationError, SchemaMismatchError } from 'cronlatch';
-import { createCronlatchMigration, createJobGuard, TypeOrmRunStore } from 'cronlatch/typeorm';
+import { createCronlatchMigration, createJobGuard } from 'cronlatch/typeorm';
 import type { JobRegistration } from '#cronlatch/ledger/job-register';
 import type { RunQuery } from '#cronlatch/ledger/run-store';
 import { dialectOf } from '#cronlatch/storage/typeorm/database';
@@ -22,6 +22,7 @@ import { DAILY } from '../../support/benches/guard-of-runs';
 import { withRunStore } from '../../support/benches/run-store';
 import { readWithoutIndex } from '../../support/databases/plans';
 import { FAILED, LIMIT, RUNNING } from '../../support/jobs/runs';
+import { TypeOrmRunStore } from '../../support/stores/typeorm-run-store';
 
 const JOB: JobRegistration = {
   job: 'close-day',
@@ -229,7 +230,7 @@ testOnEvery('each statement on jobs and runs uses an index', (database) =>
       await application.query(`${analyze[database.options.type] ?? 'ANALYZE TABLE'} ${table}`);
     const dialect = dialectOf(database.options.type);
     const now = dialect.inspection.now({ type: '', precision: 6 });
-    const shape = { now, keyIndex: 'uq_cronlatch_run', overridesClock: false };
+    const shape = { now, keyIndex: 'uq_cronlatch_run' };
     const at = JOB.nextScheduledAt ?? assert.fail();
     const runs = new RunStatements(dialect, { run: tableOf('run'), event: tableOf('event') }, shape);
     const [job, scope, periodKey, since] = ['job-7', '', '7', new Date(start)];

@@ -1,68 +1,62 @@
 import assert from 'node:assert/strict';
 import { createConnection } from 'mysql2/promise';
-import type { DataSource } from 'typeorm';
-import { TypeOrmLockProvider } from 'cronlatch/typeorm';
 import { closing } from '../../support/benches/closing';
+import { OwnSession } from '../../support/benches/own-session';
 import { withChangedTable } from '../../support/databases/changed-table';
 import { testOnOwn, testWith, type TestDatabase } from '../../support/databases/fresh';
 import { lockRows, migratedDataSource } from '../../support/databases/lock-table';
 import { ownServer } from '../../support/servers/own';
+import { CheckedLockProvider } from '../../support/stores/checked-lock-provider';
 
 const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
 
-/**
- * The one connection of an application, which the provider shares, so that the test can see what is prepared
- * on it.
- */
-async function withOneSession(
+async function withOwnSession(
   database: TestDatabase,
-  body: (dataSource: DataSource, runOnce: () => Promise<void>) => Promise<void>,
+  body: (session: OwnSession, runOnce: () => Promise<void>) => Promise<void>,
 ): Promise<void> {
-  await using dataSource = closing(await migratedDataSource(database, { poolSize: 1 }));
-  await using provider = closing(new TypeOrmLockProvider(dataSource, { connections: 'shared' }));
+  await using dataSource = closing(await migratedDataSource(database));
+  await using session = closing(new OwnSession(dataSource));
   const runOnce = async (): Promise<void> => {
-    const lock = await provider.lock(JOB);
+    const lock = await session.provider.lock(JOB);
     assert.ok(lock?.fencingToken);
     assert.equal(await lock.unlock(), true);
   };
-  await body(dataSource, runOnce);
+  await body(session, runOnce);
 }
 
-async function preparedNames(dataSource: DataSource): Promise<string[]> {
-  const rows = await dataSource.query<{ name: string }[]>(
-    'SELECT name FROM pg_prepared_statements ORDER BY name',
-  );
+async function preparedNames(session: OwnSession): Promise<string[]> {
+  const rows = await session.query<{ name: string }>('SELECT name FROM pg_prepared_statements ORDER BY name');
   return rows.map(({ name }) => name);
 }
 
 testWith('postgres', 'statements are prepared once, by names that show their owner', (database) =>
-  withOneSession(database, async (dataSource, runOnce) => {
+  withOwnSession(database, async (session, runOnce) => {
     await runOnce();
-    const names = await preparedNames(dataSource);
+    const names = await preparedNames(session);
     assert.equal(names.length, 3, 'take over, insert, unlock, but not the inspection of the table');
     for (const name of names) assert.match(name, /^cronlatch_[0-9a-f]{24}$/);
     await runOnce();
     await runOnce();
-    assert.deepEqual(await preparedNames(dataSource), names);
+    assert.deepEqual(await preparedNames(session), names);
   }),
 );
 
 testWith('postgres', 'statements that a pooler has forgotten are sent unprepared (F-53)', (database) =>
-  withOneSession(database, async (dataSource, runOnce) => {
+  withOwnSession(database, async (session, runOnce) => {
     await runOnce();
     for (const forget of ['DEALLOCATE ALL', 'DISCARD ALL']) {
-      await dataSource.query(forget);
+      await session.query(forget);
       await runOnce();
-      assert.deepEqual(await preparedNames(dataSource), [], 'and later ones too');
+      assert.deepEqual(await preparedNames(session), [], 'and later ones too');
     }
   }),
 );
 
 testWith('postgres', 'statements whose names are already in use are sent unprepared (F-53)', (database) =>
-  withOneSession(database, async (dataSource, runOnce) => {
+  withOwnSession(database, async (session, runOnce) => {
     await runOnce();
-    const names = await preparedNames(dataSource);
-    await withOneSession(database, async (another, runThere) => {
+    const names = await preparedNames(session);
+    await withOwnSession(database, async (another, runThere) => {
       for (const name of names) await another.query(`PREPARE "${name}" AS SELECT 'not the lock'`);
       await runThere();
       await runThere();
@@ -89,9 +83,9 @@ testWith(
 
 for (const server of ['mysql', 'mariadb'] as const) {
   testWith(server, 'statements are prepared once, and executed from then on', (database) =>
-    withOneSession(database, async (dataSource, runOnce) => {
+    withOwnSession(database, async (session, runOnce) => {
       const counts = async (): Promise<Record<string, number>> => {
-        const rows = await dataSource.query<{ Variable_name: string; Value: string }[]>(
+        const rows = await session.query<{ Variable_name: string; Value: string }>(
           `SHOW SESSION STATUS WHERE Variable_name IN ('Com_stmt_prepare', 'Com_stmt_execute')`,
         );
         return Object.fromEntries(rows.map((row) => [row.Variable_name, Number(row.Value)]));
@@ -135,21 +129,18 @@ for (const server of ['mysql', 'mariadb'] as const) {
           '?',
           '0',
         ];
-        for (const connections of ['own', 'shared'] as const) {
-          await dataSource.query('DELETE FROM shedlock');
-          const provider = new TypeOrmLockProvider(dataSource, { connections });
-          assert.deepEqual(await provider.verifySchema(), []);
-          for (const name of names) {
-            const lock = await provider.lock({ ...JOB, name });
-            assert.ok(lock?.fencingToken, name);
-            assert.equal(await provider.lock({ ...JOB, name }), undefined, name);
-            assert.equal(await lock.extend('20m'), true, name);
-            assert.equal(await lock.unlock(), true, name);
-          }
-          const rows = await lockRows(dataSource);
-          assert.deepEqual(rows.map(({ name }) => name).sort(), [...names].sort());
-          await provider.close();
+        const provider = new CheckedLockProvider(dataSource);
+        assert.deepEqual(await provider.verifySchema(), []);
+        for (const name of names) {
+          const lock = await provider.lock({ ...JOB, name });
+          assert.ok(lock?.fencingToken, name);
+          assert.equal(await provider.lock({ ...JOB, name }), undefined, name);
+          assert.equal(await lock.extend('20m'), true, name);
+          assert.equal(await lock.unlock(), true, name);
         }
+        const rows = await lockRows(dataSource);
+        assert.deepEqual(rows.map(({ name }) => name).sort(), [...names].sort());
+        await provider.close();
         await dataSource.destroy();
       } finally {
         root.destroy();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { JobGuard } from 'cronlatch';
 import { periodAt, type CalendarPeriod } from 'cronlatch/calendar';
-import { createJobGuard, TypeOrmRunStore } from 'cronlatch/typeorm';
+import { createJobGuard } from 'cronlatch/typeorm';
 import { closing } from '../../support/benches/closing';
 import { testOnServers, type ServerBench } from '../../support/benches/server';
 import { insertFinishedRuns } from '../../support/databases/finished-runs';
@@ -9,6 +9,7 @@ import { testOnEvery } from '../../support/databases/fresh';
 import { databaseNowUs } from '../../support/databases/lock-table';
 import { createRunTables, ledgerDataSource, shiftRunsBack } from '../../support/databases/run-tables';
 import { LIMIT } from '../../support/jobs/runs';
+import { TypeOrmRunStore } from '../../support/stores/typeorm-run-store';
 
 const DAY_MS = 86_400_000;
 const DAILY = { kind: 'day', timeZone: 'UTC' } as const;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NewRequest, RequestStore } from 'cronlatch/provider';
 import { SettableClock } from 'cronlatch/testing';
 import { testRunStores } from '../../support/benches/run-store';
 import { RunsAndRequests } from '../../support/stores/in-memory-requests';
 import { shiftRequestsBack } from '../../support/databases/run-tables';
+import type { NewRequest, RequestStore } from '#cronlatch/ledger/request-store';
 
 const LIMIT = { timeoutMs: 10_000 };
 const HOUR_MS = 3_600_000;

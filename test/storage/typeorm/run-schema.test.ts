@@ -1,48 +1,18 @@
 import assert from 'node:assert/strict';
 import { DataSource } from 'typeorm';
 import { SchemaMismatchError } from 'cronlatch';
-import {
-  createCronlatchMigration,
-  createLedgerEntities,
-  TypeOrmRunStore,
-  type RunEventRow,
-  type RunRow,
-} from 'cronlatch/typeorm';
-import { closing } from '../../support/benches/closing';
+import { createCronlatchMigration } from 'cronlatch/typeorm';
 import { testRunStores, withRunStore } from '../../support/benches/run-store';
 import { databaseOn, testOnEveryServer, testOnEvery, testWith } from '../../support/databases/fresh';
 import { ledgerDataSource } from '../../support/databases/run-tables';
 import { CLAIM, FAILED, LIMIT, RUNNING } from '../../support/jobs/runs';
 import { RUN_FLAWS } from './flaws/runs';
+import { TypeOrmRunStore } from '../../support/stores/typeorm-run-store';
 
 testRunStores("the migration's tables have no findings", async (bench) => {
   assert.deepEqual(await bench.store.verifySchema(), []);
   await bench.store.check();
   assert.deepEqual(bench.warnings, []);
-});
-
-testOnEvery("for TypeORM, the migration's tables equal the entities' tables", async (database) => {
-  const entities = createLedgerEntities({ type: database.options.type });
-  const dataSource = await ledgerDataSource(database, { entities });
-  const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
-  assert.deepEqual(
-    upQueries.map(({ query }) => query),
-    [],
-  );
-  await dataSource.destroy();
-});
-
-testOnEvery('tables synchronized by TypeORM hold runs, and can be read as entities', async (database) => {
-  const entities = createLedgerEntities({ type: database.options.type });
-  await using dataSource = closing(new DataSource({ ...database.options, entities, synchronize: true }));
-  await dataSource.initialize();
-  await using store = closing(new TypeOrmRunStore(dataSource));
-  assert.deepEqual(await store.verifySchema(), []);
-  await store.insert({ ...RUNNING, event: FAILED }, LIMIT);
-  const [run] = await dataSource.getRepository<RunRow>(entities[0]).find();
-  const [event] = await dataSource.getRepository<RunEventRow>(entities[1]).find();
-  assert.deepEqual([run?.jobName, run?.state, event?.kind], [RUNNING.job, 'running', 'failed']);
-  assert.equal(String(event?.runId), String(run?.id));
 });
 
 testOnEvery('the migration can run twice, and can be undone', async (database) => {
@@ -89,9 +59,9 @@ testRunStores(
 );
 
 for (const [server, flaws] of Object.entries(RUN_FLAWS)) {
-  for (const { flaw, changes, code, message: expected, connections = 'own', isMended = true } of flaws) {
+  for (const { flaw, changes, code, message: expected, isMended = true } of flaws) {
     testWith(server as keyof typeof RUN_FLAWS, `runs: ${flaw}: ${code}`, (database) =>
-      withRunStore(database, { changes, connections }, async ({ store, application }) => {
+      withRunStore(database, { changes }, async ({ store, application }) => {
         const findings = await store.verifySchema();
         assert.deepEqual(
           findings.map((finding) => [finding.severity, finding.code]),

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import Database from 'better-sqlite3';
 import { DataSource } from 'typeorm';
-import { TypeOrmRunStore } from 'cronlatch/typeorm';
 import { turn } from '../../support/benches/lock';
 import { withRunStore } from '../../support/benches/run-store';
 import { testWith } from '../../support/databases/fresh';
 import { createRunTables } from '../../support/databases/run-tables';
 import { CLAIM, FAILED, LIMIT, RUNNING } from '../../support/jobs/runs';
+import { TypeOrmRunStore } from '../../support/stores/typeorm-run-store';
 
 testWith(
   'sqlite',

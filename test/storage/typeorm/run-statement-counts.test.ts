@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { TypeOrmRunStore } from 'cronlatch/typeorm';
 import { DatabaseAccess } from '#cronlatch/storage/sql/database/database-access';
 import { SqlLockProvider } from '#cronlatch/storage/sql/database/sql-lock-provider';
 import { SqlRunStore } from '#cronlatch/storage/sql/ledger/sql-run-store';
@@ -9,6 +8,7 @@ import { eventually } from '../../support/clocks/eventually';
 import { createRunTables } from '../../support/databases/run-tables';
 import { statementLog } from '../../support/databases/statement-log';
 import { CLAIM, FAILED, LIMIT, PENDING, RUNNING } from '../../support/jobs/runs';
+import { TypeOrmRunStore } from '../../support/stores/typeorm-run-store';
 
 testOnServers('each step of the ledger costs the expected number of statements', async (bench) => {
   await createRunTables(bench.application);

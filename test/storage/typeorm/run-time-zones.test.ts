@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { TypeOrmRunStore } from 'cronlatch/typeorm';
+import { OwnSession } from '../../support/benches/own-session';
 import { testOnServers } from '../../support/benches/server';
 import { databaseNowUs } from '../../support/databases/lock-table';
 import { createRunTables } from '../../support/databases/run-tables';
@@ -16,38 +16,31 @@ const SET_ZONE = {
 
 testOnServers('the time zone of a session does not affect a run (L-43)', async (bench) => {
   await createRunTables(bench.application);
-  if (bench.server === 'postgres')
-    await bench.database.ask(`ALTER DATABASE ${bench.database.name} SET timezone TO 'Europe/Paris'`);
-  const application = await bench.connected({ poolSize: 1 });
-  await application.query(SET_ZONE[bench.server]);
-  for (const connections of ['own', 'shared'] as const) {
-    const store = bench.closeAtEnd(new TypeOrmRunStore(application, { connections }));
-    for (const [number, instant] of INSTANTS.entries()) {
-      const at = new Date(instant);
-      const key = { ...CLAIM, scope: `${connections}-${number}` };
-      const beforeMs = Math.floor((await databaseNowUs(bench.application)) / 1000);
-      await store.insert({ ...RUNNING, ...key, periodStart: at, periodEnd: at }, LIMIT);
-      const now = await store.change(
-        key,
-        (found) => {
-          assert.ok(found);
-          return { value: found.now, write: { ...found.run, nextAttemptAt: at } };
-        },
-        LIMIT,
-      );
-      const { now: seen, runs, firstPeriodStart } = await store.peek({ ...key, since: at }, LIMIT);
-      const [run] = runs;
-      assert.ok(run);
-      assert.deepEqual(
-        [run.periodStart, run.periodEnd, run.nextAttemptAt, firstPeriodStart],
-        [at, at, at, at],
-      );
-      for (const instantOfDatabase of [run.createdAt, now, seen])
-        assert.ok(beforeMs <= instantOfDatabase.getTime() && instantOfDatabase.getTime() < beforeMs + 60_000);
-      const order = { order: 'newest-first', limit: 1 } as const;
-      const later = new Date(at.getTime() + 1);
-      assert.equal((await store.find({ ...order, scope: key.scope, from: at, to: later }, LIMIT)).length, 1);
-      assert.equal((await store.find({ ...order, scope: key.scope, from: later }, LIMIT)).length, 0);
-    }
+  const session = bench.closeAtEnd(new OwnSession(bench.application));
+  await session.query(SET_ZONE[bench.server]);
+  const store = session.runs;
+  for (const [number, instant] of INSTANTS.entries()) {
+    const at = new Date(instant);
+    const key = { ...CLAIM, scope: `${number}` };
+    const beforeMs = Math.floor((await databaseNowUs(bench.application)) / 1000);
+    await store.insert({ ...RUNNING, ...key, periodStart: at, periodEnd: at }, LIMIT);
+    const now = await store.change(
+      key,
+      (found) => {
+        assert.ok(found);
+        return { value: found.now, write: { ...found.run, nextAttemptAt: at } };
+      },
+      LIMIT,
+    );
+    const { now: seen, runs, firstPeriodStart } = await store.peek({ ...key, since: at }, LIMIT);
+    const [run] = runs;
+    assert.ok(run);
+    assert.deepEqual([run.periodStart, run.periodEnd, run.nextAttemptAt, firstPeriodStart], [at, at, at, at]);
+    for (const instantOfDatabase of [run.createdAt, now, seen])
+      assert.ok(beforeMs <= instantOfDatabase.getTime() && instantOfDatabase.getTime() < beforeMs + 60_000);
+    const order = { order: 'newest-first', limit: 1 } as const;
+    const later = new Date(at.getTime() + 1);
+    assert.equal((await store.find({ ...order, scope: key.scope, from: at, to: later }, LIMIT)).length, 1);
+    assert.equal((await store.find({ ...order, scope: key.scope, from: later }, LIMIT)).length, 0);
   }
 });

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { DataSource } from 'typeorm';
-import { SchemaMismatchError } from 'cronlatch';
-import { TypeOrmLockProvider } from 'cronlatch/typeorm';
 import { closing } from '../../support/benches/closing';
 import {
   databaseOn,
@@ -14,12 +12,13 @@ import {
 import { JavaShedLock } from '../../support/databases/java-shedlock';
 import { shiftBack, nextMillisecond } from '../../support/databases/lock-table';
 import { ownServer } from '../../support/servers/own';
+import { CheckedLockProvider } from '../../support/stores/checked-lock-provider';
 
 const JOB = { name: 'close-day', lockAtMostFor: '10m' } as const;
 
 interface MixedFleet {
   readonly dataSource: DataSource;
-  readonly provider: TypeOrmLockProvider;
+  readonly provider: CheckedLockProvider;
   readonly java: JavaShedLock;
 }
 
@@ -30,7 +29,7 @@ interface MixedFleet {
 async function withMixedFleet(server: ServerName, body: (fleet: MixedFleet) => Promise<void>): Promise<void> {
   await using database = closing(await databaseOn(server));
   await using dataSource = closing(await new DataSource(database.options).initialize());
-  await using provider = closing(new TypeOrmLockProvider(dataSource, { onWarning: () => {} }));
+  await using provider = closing(new CheckedLockProvider(dataSource, { onWarning: () => {} }));
   const root: Administrator = database.root;
   const java = new JavaShedLock(server, root, 'java-host');
   if (server !== 'postgres') await root.query(`SET time_zone = '+00:00'`);
@@ -45,7 +44,7 @@ testOnEveryServer(
       for (const keepRows of [true, false]) {
         const warnings: string[] = [];
         const onWarning = (message: string): void => void warnings.push(message);
-        await using provider = closing(new TypeOrmLockProvider(dataSource, { keepRows, onWarning }));
+        await using provider = closing(new CheckedLockProvider(dataSource, { keepRows, onWarning }));
         await provider.check();
         assert.equal(/keepRows is false .+ ShedLock for Java/.test(warnings.join('\n')), !keepRows);
       }
@@ -122,30 +121,17 @@ testOnEveryServer(
     }),
 );
 
-for (const server of ['mysql', 'mariadb'] as const) {
-  testOn(server, 'in application sessions of an unknown time zone, that table is refused', () =>
-    withMixedFleet(server, async ({ dataSource }) => {
-      const shared = new TypeOrmLockProvider(dataSource, { connections: 'shared' });
-      await assert.rejects(shared.lock(JOB), (error) => {
-        return error instanceof SchemaMismatchError && error.message.includes(`Leave connections at 'own'`);
-      });
-    }),
-  );
-}
-
-testOn('postgres', 'in application sessions of any time zone, that table is used, too', () =>
+testOn('postgres', 'in sessions of any time zone, that table is used, too', () =>
   withMixedFleet('postgres', async ({ dataSource, provider, java }) => {
     const options = { ...dataSource.options, extra: { options: '-c TimeZone=Pacific/Kiritimati' } };
-    const application = await new DataSource(options).initialize();
-    const shared = new TypeOrmLockProvider(application, { connections: 'shared', onWarning: () => {} });
-    const lock = await shared.lock(JOB);
+    await using zoned = closing(new CheckedLockProvider(new DataSource(options), { onWarning: () => {} }));
+    const lock = await zoned.lock(JOB);
     assert.ok(lock);
     assert.equal(await provider.lock(JOB), undefined);
     assert.equal(await java.lock(JOB.name, 1000), false);
     assert.equal(await lock.unlock(), true);
     assert.equal(await java.lock(JOB.name, 1000), true);
-    assert.equal(await shared.lock(JOB), undefined);
-    await application.destroy();
+    assert.equal(await zoned.lock(JOB), undefined);
   }),
 );
 
@@ -161,7 +147,7 @@ interface ShiftedFleet {
 async function warnsAndIsRepaired({ dataSource, java }: ShiftedFleet): Promise<void> {
   const warnings: string[] = [];
   const onWarning = (message: string): void => void warnings.push(message);
-  await using provider = closing(new TypeOrmLockProvider(dataSource, { onWarning }));
+  await using provider = closing(new CheckedLockProvider(dataSource, { onWarning }));
   await provider.check();
   const finding = (await provider.verifySchema()).find(({ code }) => code === 'session-time-zone');
   assert.equal(finding?.severity, 'warning');
@@ -175,7 +161,7 @@ async function warnsAndIsRepaired({ dataSource, java }: ShiftedFleet): Promise<v
 
   await java.send(`DELETE FROM shedlock`);
   await java.send(finding.remedy ?? '');
-  const repaired = new TypeOrmLockProvider(dataSource, { onWarning });
+  const repaired = new CheckedLockProvider(dataSource, { onWarning });
   assert.equal(await java.lock(JOB.name, 600_000), true);
   assert.equal(await repaired.lock(JOB), undefined);
   await java.unlock(JOB.name);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { DataSource } from 'typeorm';
 import { SchemaMismatchError } from 'cronlatch';
-import { createCronlatchMigration, TypeOrmLockProvider } from 'cronlatch/typeorm';
+import { createCronlatchMigration } from 'cronlatch/typeorm';
 import { closing } from '../../support/benches/closing';
 import {
   databaseOn,
@@ -12,6 +12,7 @@ import {
   type Administrator,
   type ServerName,
 } from '../../support/databases/fresh';
+import { CheckedLockProvider } from '../../support/stores/checked-lock-provider';
 
 const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
 
@@ -37,7 +38,7 @@ async function withOtherPlace(
 testOnEveryServer('a table in another schema is created, found and repaired there', (server) =>
   withOtherPlace(server, async (dataSource, place) => {
     for (const options of [{ lockTable: `${place}.locks` }, { schema: place, lockTable: 'others' }]) {
-      const provider = new TypeOrmLockProvider(dataSource, options);
+      const provider = new CheckedLockProvider(dataSource, options);
       const name = options.lockTable.replace(/^(?!.*\.)/, `${place}.`);
       const [missing] = await provider.verifySchema();
       assert.match(
@@ -80,7 +81,7 @@ testOnEveryServer('a table name that differs only in case is another table', (se
     await new (createCronlatchMigration({ tables: ['lock'], lockTable: 'Locks' }))().up(runner);
     await runner.query('CREATE TABLE locks (name INT, lock_until INT, region VARCHAR(10) NOT NULL)');
     await runner.release();
-    const provider = new TypeOrmLockProvider(dataSource, { lockTable: 'Locks' });
+    const provider = new CheckedLockProvider(dataSource, { lockTable: 'Locks' });
     assert.deepEqual(await provider.verifySchema(), []);
     assert.ok(await provider.lock(JOB));
     await provider.close();
@@ -97,29 +98,24 @@ testOn('postgres', 'if a DataSource names a schema, its lock table is there, too
     migrations,
   } as typeof database.options);
   await dataSource.initialize();
-  const providers = (['own', 'shared'] as const).map(
-    (connections) => new TypeOrmLockProvider(dataSource, { connections }),
-  );
-  const [own, shared] = providers;
+  const provider = new CheckedLockProvider(dataSource);
   try {
     // A table of the same name in the default schema of sessions is ignored.
     await database.root.query('CREATE TABLE public.shedlock (id INT)');
-    await assert.rejects(own?.lock(JOB) ?? assert.fail(), (error) => {
+    await assert.rejects(provider.lock(JOB), (error) => {
       return (
         error instanceof SchemaMismatchError && error.message.startsWith(`Table 'ops.shedlock' in PostgreSQL`)
       );
     });
     await dataSource.runMigrations();
-    for (const provider of providers) assert.deepEqual(await provider.verifySchema(), []);
-    const lock = await own?.lock(JOB);
-    assert.ok(lock);
-    assert.equal(await shared?.lock(JOB), undefined);
+    assert.deepEqual(await provider.verifySchema(), []);
+    assert.ok(await provider.lock(JOB));
     const { rows } = await database.root.query(
       `SELECT name FROM ops.shedlock WHERE name <> 'cronlatch-place'`,
     );
     assert.deepEqual(rows, [{ name: 'job' }]);
   } finally {
-    for (const provider of providers) await provider.close();
+    await provider.close();
     await dataSource.destroy();
     await database.dispose();
   }
@@ -138,7 +134,7 @@ testOnEvery('reserved words of SQL work as names, also in remedies', async (data
   };
   const migrations = [createCronlatchMigration({ tables: ['lock'], ...names })];
   await using dataSource = closing(await new DataSource({ ...database.options, migrations }).initialize());
-  await using provider = closing(new TypeOrmLockProvider(dataSource, names));
+  await using provider = closing(new CheckedLockProvider(dataSource, names));
   await dataSource.runMigrations();
   assert.deepEqual(await provider.verifySchema(), []);
   const quote = (identifier: string): string => dataSource.driver.escape(identifier);

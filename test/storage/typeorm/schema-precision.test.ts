@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { SettableClock } from 'cronlatch/testing';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
 import { closing } from '../../support/benches/closing';
-import { providerOnSessionClock } from '../../support/clocks/session';
+import { OwnSession } from '../../support/benches/own-session';
 import { withChangedTable } from '../../support/databases/changed-table';
 import {
   mariadbDatabase,
@@ -94,25 +94,23 @@ for (const [server, create] of [
       `a lock is granted at the exact end of its lease, and not a step earlier (${digits} digits) (P4, P5)`,
       async () => {
         await using database = closing(await create());
-        await using dataSource = closing(await migratedDataSource(database, { poolSize: 1 }));
+        await using dataSource = closing(await migratedDataSource(database));
         for (const change of withDigits(server, digits)) await dataSource.query(change);
-        await using provider = closing(providerOnSessionClock(dataSource));
+        await using session = closing(new OwnSession(dataSource));
+        const { provider } = session;
         const startSeconds = 1_800_000_000.123456;
-        /** Stops the clock of the session, which the provider uses. */
-        const at = async (seconds: number): Promise<void> => {
-          await dataSource.query(`SET timestamp = ${(startSeconds + seconds).toFixed(6)}`);
-        };
+        const at = (seconds: number): void => session.stopClockAt(startSeconds + seconds);
         const step = 10 ** -digits;
-        await at(0);
+        at(0);
         const lock = await provider.lock({ ...JOB, lockAtLeastFor: '5m' });
         assert.equal(await lock?.unlock(), true);
-        await at(300 - step);
+        at(300 - step);
         assert.equal(await provider.lock(JOB), undefined);
-        await at(300);
+        at(300);
         assert.ok(await provider.lock(JOB));
-        await at(900 - step);
+        at(900 - step);
         assert.equal(await provider.lock(JOB), undefined);
-        await at(900);
+        at(900);
         assert.ok(await provider.lock(JOB));
       },
     );

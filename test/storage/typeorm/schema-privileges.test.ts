@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { LockStorageError } from 'cronlatch';
-import { TypeOrmLockProvider } from 'cronlatch/typeorm';
 import {
   databaseOn,
   testOnEveryServer,
@@ -11,6 +10,7 @@ import {
 } from '../../support/databases/fresh';
 import { lockRows, migratedDataSource } from '../../support/databases/lock-table';
 import { reasonOf } from '../../support/benches/guard';
+import { CheckedLockProvider } from '../../support/stores/checked-lock-provider';
 
 const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
 const NEEDED = ['SELECT', 'INSERT', 'UPDATE'];
@@ -21,7 +21,7 @@ interface UserBench {
   /** Sends a statement as the administrator. */
   readonly run: (text: string) => Promise<unknown>;
   /** The user's. */
-  readonly provider: TypeOrmLockProvider;
+  readonly provider: CheckedLockProvider;
 }
 
 /**
@@ -50,7 +50,7 @@ async function withUser(
   if (privileges.length > 0) await run(`GRANT ${privileges.join(', ')} ON shedlock TO ${account}`);
   const url = new URL(database.url);
   [url.username, url.password] = [user, 'secret'];
-  const provider = new TypeOrmLockProvider(new DataSource({ type: server, url: url.href }), { keepRows });
+  const provider = new CheckedLockProvider(new DataSource({ type: server, url: url.href }), { keepRows });
   try {
     await body({ dataSource, run, provider });
   } finally {

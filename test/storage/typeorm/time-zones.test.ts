@@ -1,36 +1,27 @@
 import assert from 'node:assert/strict';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
 import { Child } from '../../processes/child';
-import { LOS_ANGELES, PRAGUE } from '../../faults/processes/competition/settings';
+import { LOS_ANGELES } from '../../faults/processes/competition/settings';
 import type { ZonedReport, ZonedSettings } from '../../processes/fixtures/zoned-application';
 import { closing } from '../../support/benches/closing';
+import { OwnSession } from '../../support/benches/own-session';
 import { databaseOn, SERVER_NAMES, testOnEvery, testOnOwn, testWith } from '../../support/databases/fresh';
 import { lockRows, migratedDataSource } from '../../support/databases/lock-table';
-import { providerOnSessionClock } from '../../support/clocks/session';
 
 const KIRITIMATI_MINUTES = 14 * 60;
 const LEASE_US = 600_000_000;
 
-const SESSIONS: readonly Omit<ZonedSettings, 'options'>[] = [
-  { connections: 'own', sessionZone: LOS_ANGELES },
-  { connections: 'shared', sessionZone: LOS_ANGELES },
-  { connections: 'shared', sessionZone: PRAGUE },
-];
-
 // SQLite has no sessions, and so no zones.
-for (const { connections, sessionZone } of [
-  { connections: 'own' as const, sessionZone: undefined },
-  ...SESSIONS,
-]) {
+for (const sessionZone of [undefined, LOS_ANGELES]) {
   const zones = ['Pacific/Kiritimati', sessionZone?.name].filter(Boolean).join(' and ');
   testOnEvery(
-    `the time zones of process and session do not affect a lock (${zones}, ${connections}) (F-27)`,
+    `the time zones of process and session do not affect a lock (${zones}) (F-27)`,
     async (database) => {
       const dataSource = await migratedDataSource(database);
       await dataSource.destroy();
       await using child = closing(
         new Child<ZonedReport>('zoned-application.js', {
-          argument: { options: database.options, sessionZone, connections } satisfies ZonedSettings,
+          argument: { options: database.options, sessionZone } satisfies ZonedSettings,
           environment: { TZ: 'Pacific/Kiritimati' },
         }),
       );
@@ -58,9 +49,7 @@ for (const server of ['mysql', 'mariadb'] as const) {
       `nor do the driver’s date options (${JSON.stringify(dates)}) (F-27)`,
       async (database) => {
         const dataSource = await migratedDataSource(database, dates);
-        const [holder, other] = [1, 2].map(
-          () => new TypeOrmLockProvider(dataSource, { connections: 'shared' }),
-        );
+        const [holder, other] = [1, 2].map(() => new TypeOrmLockProvider(dataSource));
         try {
           const lock = await holder?.lock({ name: 'job', lockAtMostFor: '10m' });
           assert.equal(await other?.lock({ name: 'job', lockAtMostFor: '10m' }), undefined);
@@ -105,17 +94,18 @@ for (const server of ['mysql', 'mariadb'] as const) {
     async () => {
       await using database = closing(await databaseOn(server));
       for (const statement of CENTRAL_EUROPE) await database.root.query(statement);
-      await using dataSource = closing(await migratedDataSource(database, { poolSize: 1 }));
-      await using provider = closing(providerOnSessionClock(dataSource));
-      /** Stops the clock of one session. @returns the hours that its zone is ahead of UTC */
+      await using dataSource = closing(await migratedDataSource(database));
+      await using session = closing(new OwnSession(dataSource));
+      const { provider } = session;
+      /** @returns the hours that the zone of the session is ahead of UTC */
       const at = async (instant: string, minutes = 0): Promise<number> => {
-        await dataSource.query(`SET timestamp = ${seconds(instant) + minutes * 60}`);
-        const [row] = await dataSource.query<{ ahead: unknown }[]>(
+        session.stopClockAt(seconds(instant) + minutes * 60);
+        const [row] = await session.query<{ ahead: unknown }>(
           'SELECT TIMESTAMPDIFF(HOUR, UTC_TIMESTAMP(), NOW()) AS ahead',
         );
         return Number(row?.ahead);
       };
-      await dataSource.query(`SET time_zone = 'Cronlatch/Central_Europe'`);
+      await session.query(`SET time_zone = 'Cronlatch/Central_Europe'`);
       assert.deepEqual([await at('2027-03-28T00:59Z'), await at('2027-03-28T01:00Z')], [1, 2]);
       assert.deepEqual([await at('2027-10-31T00:59Z'), await at('2027-10-31T01:00Z')], [2, 1]);
       for (const instant of [

@@ -44,11 +44,8 @@ export async function warningsAtStart(
 ): Promise<string[]> {
   const warnings: string[] = [];
   const logger = { warn: (message: string) => void warnings.push(message), error: assert.fail };
-  const dataSource = new DataSource(options);
-  if (more.connections === 'shared') await dataSource.initialize();
-  const guard = await createJobGuard(dataSource, { ...more, logger });
+  const guard = await createJobGuard(new DataSource(options), { ...more, logger });
   await guard.close();
-  if (dataSource.isInitialized) await dataSource.destroy();
   return warnings;
 }
 

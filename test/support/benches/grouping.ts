@@ -10,7 +10,7 @@ import { GroupingStorageAccessor } from '#cronlatch/storage/sql/lock/grouping-st
 import type { DataSource } from 'typeorm';
 import { databaseOn, SERVER_NAMES, testOn, type ServerName } from '../databases/fresh';
 import { migratedDataSource } from '../databases/lock-table';
-import { driverPlace } from '../stores/driver-place';
+import { driverDatabase } from '../stores/driver-database';
 
 export const LIMIT = { timeoutMs: 5000 };
 
@@ -62,9 +62,9 @@ export function testGroups(
     testOn(server, name, async () => {
       const database = await databaseOn(server);
       const operator = await migratedDataSource(database);
-      const place = driverPlace(server === 'postgres' ? 'pg' : 'mysql2', 'own', database.url);
+      const driver = server === 'postgres' ? 'pg' : 'mysql2';
       const logs = Array.from({ length: instances }, (): SqlStatement[] => []);
-      const opened = logs.map((log) => groupingAccessor(place.database, log, clock));
+      const opened = logs.map((log) => groupingAccessor(driverDatabase(driver, database.url), log, clock));
       const [accessor, other, ...others] = opened;
       try {
         assert.ok(accessor && other);
@@ -84,7 +84,7 @@ export function testGroups(
           failOn,
         });
       } finally {
-        await Promise.all([...opened.map((each) => each.close()), place.close()]);
+        await Promise.all(opened.map((each) => each.close()));
         await operator.destroy();
         await database.dispose();
       }

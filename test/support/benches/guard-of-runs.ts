@@ -1,24 +1,24 @@
-import { JobGuard, type JobGuardOptions } from 'cronlatch';
 import { RunsAndRequests } from '../stores/in-memory-requests';
 import { guardBench, type GuardBench } from './guard';
+import { newGuard, type GuardOptions } from './guard-with-runs';
 
 export interface GuardOfRuns extends GuardBench {
   readonly runStore: RunsAndRequests;
   /** For a second guard on the same stores. */
-  readonly options: () => JobGuardOptions;
+  readonly options: () => GuardOptions;
 }
 
 /**
  * A bench whose guard also has a run store, on the same clock, and checks for overdue runs when the test
  * asks.
  */
-export function guardOfRuns(options: Partial<JobGuardOptions> = {}): GuardOfRuns {
+export function guardOfRuns(options: Partial<GuardOptions> = {}): GuardOfRuns {
   const bench = guardBench();
   const { provider: lockProvider, clock, events } = bench;
   const runStore = new RunsAndRequests({ clock });
   const own = { lockProvider, runStore, clock, events, pollInterval: false, logger: false } as const;
   const all = { ...own, ...options };
-  return { ...bench, runStore, guard: new JobGuard(all), options: () => all };
+  return { ...bench, runStore, guard: newGuard(all), options: () => all };
 }
 
 /** Once per day in Paris, under a lock. */

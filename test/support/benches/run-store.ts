@@ -1,8 +1,8 @@
 import type { DataSource } from 'typeorm';
-import { TypeOrmRunStore, type TypeOrmRunStoreOptions } from 'cronlatch/typeorm';
 import { testOnEvery, type TestDatabase } from '../databases/fresh';
 import { ledgerDataSource } from '../databases/run-tables';
 import { closing } from './closing';
+import { TypeOrmRunStore, type TypeOrmRunStoreOptions } from '../stores/typeorm-run-store';
 
 export interface RunBench {
   readonly database: TestDatabase;
@@ -27,11 +27,7 @@ export async function withRunStore(
   await body({ database, application, store, warnings });
 }
 
-/** One test for each kind of database, and for each kind of connections to it. */
+/** One test for each kind of database. */
 export function testRunStores(name: string, body: (bench: RunBench) => Promise<void>): void {
-  for (const connections of ['own', 'shared'] as const) {
-    testOnEvery(`${name} (${connections} connections)`, (database) =>
-      withRunStore(database, { connections }, body),
-    );
-  }
+  testOnEvery(name, (database) => withRunStore(database, {}, body));
 }

@@ -1,9 +1,11 @@
-import type { FoundRun, RunStore } from 'cronlatch/provider';
+import type { FoundRun, RunStore } from '#cronlatch/ledger/run-store';
+import { WithoutRegister } from '../stores/without-register';
 
 /** A store whose clock was set back, by this much, after its rows were written: the rows stay unchanged. */
 export function setBack(inner: RunStore, ms: number): RunStore {
   const earlier = (now: Date): Date => new Date(now.getTime() - ms);
   return {
+    ...new WithoutRegister(),
     peek: async (request, options) => {
       const peek = await inner.peek(request, options);
       return { ...peek, now: earlier(peek.now) };

@@ -1,13 +1,7 @@
-import type {
-  Run,
-  RunKey,
-  RunQuery,
-  Claim,
-  FoundRun,
-  NewRun,
-  RunStore,
-  RunSummary,
-} from 'cronlatch/provider';
+import type { Run, RunKey, RunSummary } from 'cronlatch/provider';
+import type { RunQuery, FoundRun, NewRun, RunStore } from '#cronlatch/ledger/run-store';
+import { WithoutRegister } from '../stores/without-register';
+import type { Claim } from '#cronlatch/ledger/run';
 
 /** How far the time of a test is ahead of the database's. */
 export interface TimeAhead {
@@ -20,13 +14,15 @@ type Options = Parameters<RunStore['peek']>[1];
  * A store with a settable now: its arguments and results are in the time of the test, its rows in the
  * database's.
  */
-export class VirtualTimeStore implements RunStore {
+export class VirtualTimeStore extends WithoutRegister implements RunStore {
   constructor(
     private readonly inner: RunStore,
     private readonly ahead: TimeAhead,
     /** Moves the periods in the database back: purge computes their age only there. */
     private readonly shiftPeriodsBack: (milliseconds: number) => Promise<void>,
-  ) {}
+  ) {
+    super();
+  }
 
   async peek(request: Parameters<RunStore['peek']>[0], options: Options): ReturnType<RunStore['peek']> {
     const peek = await this.inner.peek(request, options);

@@ -1,12 +1,13 @@
 import type { DataSource } from 'typeorm';
-import { TypeOrmLockProvider, type TypeOrmLockProviderOptions } from 'cronlatch/typeorm';
+import { type TypeOrmLockProviderOptions } from 'cronlatch/typeorm';
 import { closing } from '../benches/closing';
 import type { TestDatabase } from './fresh';
 import { migratedDataSource } from './lock-table';
+import { CheckedLockProvider } from '../stores/checked-lock-provider';
 
 interface ChangedTable {
   readonly dataSource: DataSource;
-  readonly provider: TypeOrmLockProvider;
+  readonly provider: CheckedLockProvider;
   /** The warnings of the provider. */
   readonly warnings: readonly string[];
 }
@@ -21,7 +22,7 @@ export async function withChangedTable(
   await using dataSource = closing(await migratedDataSource(database));
   const warnings: string[] = [];
   const onWarning = (message: string): void => void warnings.push(message);
-  await using provider = closing(new TypeOrmLockProvider(dataSource, { ...options, onWarning }));
+  await using provider = closing(new CheckedLockProvider(dataSource, { ...options, onWarning }));
   for (const change of changes) await dataSource.query(change);
   await body({ dataSource, provider, warnings });
 }

@@ -1,20 +1,24 @@
-import type { JobGuardOptions } from 'cronlatch';
-import type { Clock, RunStore, StatementOptions } from 'cronlatch/provider';
+import type { Clock, StatementOptions } from 'cronlatch/provider';
 import { signal } from '../benches/executor';
 import type { Instance, LedgerPlace } from '../stores/ledger-place';
 import { sendingLost, type contended } from './accessor';
+import type { RunStore } from '#cronlatch/ledger/run-store';
+import type { GuardOptions } from '../benches/guard-with-runs';
+import { WithoutRegister } from '../stores/without-register';
 
 type Fault = typeof contended;
 type Statement = 'peek' | 'overdue' | 'insert' | 'change' | 'complete';
 
 /** A store of runs whose next statements fail in a given order, and that records its calls. */
-export class FaultyRunStore implements RunStore {
+export class FaultyRunStore extends WithoutRegister implements RunStore {
   readonly calls: Statement[] = [];
   /** The time limits of those calls. */
   readonly limitsMs: number[] = [];
   readonly #faults = new Map<Statement, Fault[]>();
 
-  constructor(private readonly inner: RunStore) {}
+  constructor(private readonly inner: RunStore) {
+    super();
+  }
 
   fail(statement: Statement, ...faults: Fault[]): void {
     this.#faults.set(statement, [...(this.#faults.get(statement) ?? []), ...faults]);
@@ -93,7 +97,7 @@ function withoutPauses(clock: Clock): Clock {
 /** An instance with faulty statements on runs. It retries without a pause. */
 export function faultyInstance(
   place: LedgerPlace,
-  options: Partial<JobGuardOptions> = {},
+  options: Partial<GuardOptions> = {},
 ): Instance & { readonly faulty: FaultyRunStore } {
   const faulty = new FaultyRunStore(place.instance().store);
   return { ...place.instance({ ...options, runStore: faulty, clock: withoutPauses(place.clock) }), faulty };

@@ -1,4 +1,5 @@
-import type { Run, Claim } from 'cronlatch/provider';
+import type { Run } from 'cronlatch/provider';
+import type { Claim } from '#cronlatch/ledger/run';
 
 /** The database's now, as a decision gets it. */
 export const NOW = new Date('2026-11-20T03:00:00Z');

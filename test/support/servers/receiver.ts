@@ -2,7 +2,8 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { JobGuard, Notice } from 'cronlatch';
+import type { JobGuard } from 'cronlatch';
+import type { Notice } from 'cronlatch/notify';
 import { integrationOf } from '#cronlatch/guard/integration';
 import { eventually } from '../clocks/eventually';
 

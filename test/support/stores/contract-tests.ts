@@ -1,5 +1,5 @@
 import { after, test } from 'node:test';
-import { lockProviderContract, runStoreContract, type ContractCase } from 'cronlatch/contracts';
+import { lockProviderContract, type ContractCase } from 'cronlatch/contracts';
 import { sampleSize } from '../checks/sample-size';
 import {
   databaseOn,
@@ -20,6 +20,7 @@ import {
   type ContractRun,
   type SqlVariant,
 } from './variants';
+import { runStoreContract } from '../run-store-contract';
 
 /**
  * The full run tries as many names as in memory, but only in the first variant: all variants keep names in
@@ -42,11 +43,10 @@ export function testCase(store: string, { name, skip, run }: ContractCase): void
   void test(`${store}: ${name}`, { skip }, run);
 }
 
-/** Both contracts on SQLite, in some of its variants. */
-export function testSqliteContracts(which: ContractRun): void {
+/** Both contracts on SQLite. */
+export function testSqliteContracts(): void {
   const { sqlite } = CONTRACT_STORES;
   for (const [index, variant] of sqlite.variants.entries()) {
-    if (runOf('sqlite', variant) !== which) continue;
     const places = placesOf(variant, sqliteDatabase);
     for (const contractCase of [
       ...lockProviderContract(() => sqlFixture(places), { ...sqlite, fuzzedNames: fuzzedNames(index === 0) }),

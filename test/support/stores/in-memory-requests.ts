@@ -1,5 +1,6 @@
-import { InMemoryRunStore } from 'cronlatch/memory';
-import type { Clock, NewRequest, RequestChange, RequestStore, StoredRequest } from 'cronlatch/provider';
+import type { Clock } from 'cronlatch/provider';
+import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
+import type { NewRequest, RequestChange, RequestStore, StoredRequest } from '#cronlatch/ledger/request-store';
 
 /** Requests that only this process sees, for tests of guards on one clock. */
 export class InMemoryRequests implements RequestStore {

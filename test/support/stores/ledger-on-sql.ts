@@ -1,6 +1,6 @@
 import { parseDuration } from '#cronlatch/core/duration';
 import { SettableClock } from 'cronlatch/testing';
-import { TypeOrmLockProvider, TypeOrmRunStore } from 'cronlatch/typeorm';
+import { TypeOrmLockProvider } from 'cronlatch/typeorm';
 import { DataSource } from 'typeorm';
 import { databaseNowUs, shiftBack } from '../databases/lock-table';
 import type { PlaceStores } from './ledger-place';
@@ -8,6 +8,7 @@ import { shiftPeriodsBack, shiftRunsBack } from '../databases/run-tables';
 import { StatementsInFlight } from '../faults/statements-in-flight';
 import type { TestDatabase } from '../databases/fresh';
 import { VirtualTimeStore } from '../clocks/virtual-time-store';
+import { TypeOrmRunStore } from './typeorm-run-store';
 
 /** Longer than a pause before a statement is resent, and shorter than anything a test waits for. */
 const PAUSE_MS = 250;

@@ -1,10 +1,12 @@
-import { JobGuard, type CronlatchEvents, type Duration, type JobGuardOptions } from 'cronlatch';
+import type { JobGuard, CronlatchEvents, Duration } from 'cronlatch';
 import type { EventName } from 'cronlatch/provider';
-import { EventHub, StorageBasedLockProvider, type LockProvider, type RunStore } from 'cronlatch/provider';
+import { EventHub, StorageBasedLockProvider, type LockProvider } from 'cronlatch/provider';
 import { SettableClock } from 'cronlatch/testing';
 import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
 import { InMemoryRuns } from '#cronlatch/storage/memory/in-memory-runs';
 import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
+import type { RunStore } from '#cronlatch/ledger/run-store';
+import { newGuard, type GuardOptions } from '../benches/guard-with-runs';
 
 /** One process of the application, with everything that belongs to it alone. */
 export interface Instance {
@@ -23,7 +25,7 @@ interface RecordedEvent {
 /** Locks and runs that several instances share, and a time that stands still until the test moves it. */
 export interface LedgerPlace {
   readonly clock: SettableClock;
-  instance(options?: Partial<JobGuardOptions>): Instance;
+  instance(options?: Partial<GuardOptions>): Instance;
   /**
    * Lets time pass for the database and for the clocks of all instances alike. Timers that fall due in this
    * time fire.
@@ -82,10 +84,10 @@ const NAMES: readonly EventName[] = [
 export function ledgerPlace(stores: PlaceStores): { place: LedgerPlace; close: () => Promise<void> } {
   const guards: JobGuard[] = [];
   const { clock } = stores;
-  const instance = (options: Partial<JobGuardOptions> = {}): Instance => {
+  const instance = (options: Partial<GuardOptions> = {}): Instance => {
     const { lockProvider, store } = stores.connect();
     const events = new EventHub();
-    const guard = new JobGuard({
+    const guard = newGuard({
       ...{ lockProvider, runStore: store, clock, events, logger: false, pollInterval: false },
       ...options,
     });

@@ -1,8 +1,6 @@
-import assert from 'node:assert/strict';
-import * as mysql2 from 'mysql2';
 import { StorageBasedLockProvider } from 'cronlatch/provider';
 import { systemClock } from '#cronlatch/core/clock';
-import { DatabaseAccess, type DatabaseAccessOptions } from '#cronlatch/storage/sql/database/database-access';
+import { DatabaseAccess } from '#cronlatch/storage/sql/database/database-access';
 import {
   SqlLockProvider,
   type SqlLockProviderOptions,
@@ -17,8 +15,8 @@ import { APPLICATION_TABLE } from '../databases/ambient-transaction';
 import type { TestDatabase } from '../databases/fresh';
 import { ledgerDataSource } from '../databases/run-tables';
 import { StaleReader } from '../faults/stale-reader';
-import { driverPlace } from './driver-place';
-import type { IsolationLevel, SqlVariant } from './variants';
+import { driverDatabase } from './driver-database';
+import type { SqlVariant } from './variants';
 
 /** A database with empty tables of locks and runs. */
 export interface Place {
@@ -35,11 +33,10 @@ export interface Place {
   readonly otherStores: PlaceStores;
 }
 
-/** How an instance creates its stores. It ends with the place, after them. */
+/** How an instance creates its stores. */
 interface PlaceStores {
   readonly locks: (options: SqlLockProviderOptions) => StorageBasedLockProvider;
   readonly runs: () => SqlRunStore & { close(): Promise<void> };
-  readonly close: () => Promise<void>;
 }
 
 /** Databases that several cases use in turn, because creating one takes longer than a case. */
@@ -64,7 +61,6 @@ export class ContractPlaces {
   async dispose(): Promise<void> {
     for (const { database, ...place } of this.#free) {
       const dataSources = [place.application, place.otherApplication, place.operator];
-      await Promise.all([place.stores.close(), place.otherStores.close()]);
       await Promise.all(dataSources.map((dataSource) => dataSource.destroy()));
       await database.dispose();
     }
@@ -74,8 +70,8 @@ export class ContractPlaces {
     const database = await this.create();
     const operator = await ledgerDataSource(database);
     await operator.query(APPLICATION_TABLE);
-    const application = await this.#applicationAt(database);
-    const otherApplication = await this.#applicationAt(database);
+    const application = await new DataSource(database.options).initialize();
+    const otherApplication = await new DataSource(database.options).initialize();
     const reader = new StaleReader(operator);
     const stores = this.#storesOf(database, application, reader);
     const otherStores = this.#storesOf(database, otherApplication, reader);
@@ -83,32 +79,17 @@ export class ContractPlaces {
   }
 
   #storesOf({ options }: TestDatabase, application: DataSource, reader: StaleReader): PlaceStores {
-    const { driver, connections, keepRows, grouping } = this.variant;
-    if (driver === undefined)
-      return {
-        locks: (more) => lockProvider(databaseOf(application), { connections, keepRows, ...more }, reader),
-        runs: () => runStore(databaseOf(application), { connections }, reader),
-        close: () => Promise.resolve(),
-      };
+    const { driver, keepRows, grouping } = this.variant;
     const { url, database: file } = options as { url?: string; database?: string };
-    const { database, close } = driverPlace(driver, connections, url ?? `${file}`);
+    const database =
+      driver === undefined ? databaseOf(application) : driverDatabase(driver, url ?? `sqlite:${file}`);
     return {
       locks: (more) =>
         grouping === 'always'
           ? groupedProvider(database, more, reader)
-          : lockProvider(database, { connections, ...more }, reader),
-      runs: () => runStore(database, { connections }, reader),
-      close,
+          : lockProvider(database, { keepRows, ...more }, reader),
+      runs: () => runStore(database, reader),
     };
-  }
-
-  async #applicationAt({ options }: TestDatabase): Promise<DataSource> {
-    const level = this.variant.connections === 'shared' ? this.variant.isolationLevel : undefined;
-    const sessions = SESSIONS[options.type];
-    const dataSource = new DataSource({ ...options, ...(level && sessions?.at(level)) });
-    await dataSource.initialize();
-    if (level !== undefined) assert.equal(await sessions?.levelOf(dataSource), level);
-    return dataSource;
   }
 }
 
@@ -123,12 +104,8 @@ function accessThrough(
   return Object.assign(access, { forTables: { ...access.forTables, connections } });
 }
 
-function runStore(
-  database: SqlDatabase,
-  options: DatabaseAccessOptions,
-  reader: StaleReader,
-): SqlRunStore & { close(): Promise<void> } {
-  const access = accessThrough(reader, database, options);
+function runStore(database: SqlDatabase, reader: StaleReader): SqlRunStore & { close(): Promise<void> } {
+  const access = accessThrough(reader, database, {});
   return Object.assign(new SqlRunStore(access.forRuns({})), { close: () => access.close() });
 }
 
@@ -158,49 +135,4 @@ function groupedProvider(
   });
   const closing = Object.assign(accessor, { close: () => access.close() });
   return new StorageBasedLockProvider(closing, { ...options, id: String(database.name) });
-}
-
-interface Sessions {
-  /** Options of a DataSource all of whose sessions have this isolation level. */
-  readonly at: (level: IsolationLevel) => object;
-  readonly levelOf: (dataSource: DataSource) => Promise<string | undefined>;
-}
-
-const OF_MYSQL: Sessions = {
-  at: (level) => ({
-    driver: { ...mysql2, createPool: (options: mysql2.PoolOptions) => poolAt(level, options) },
-  }),
-  async levelOf(dataSource) {
-    // For a long time MariaDB had only the second name.
-    const [row] = await dataSource.query<{ Value: string }[]>(
-      `SHOW VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')`,
-    );
-    return row?.Value.replace('-', ' ');
-  },
-};
-
-const OF_POSTGRES: Sessions = {
-  at: (level) => ({
-    extra: { options: `-c default_transaction_isolation=${level.toLowerCase().replace(' ', '\\ ')}` },
-  }),
-  async levelOf(dataSource) {
-    const [row] = await dataSource.query<{ transaction_isolation: string }[]>('SHOW transaction_isolation');
-    return row?.transaction_isolation.toUpperCase();
-  },
-};
-
-const SESSIONS: Readonly<Record<string, Sessions>> = {
-  mysql: OF_MYSQL,
-  mariadb: OF_MYSQL,
-  postgres: OF_POSTGRES,
-};
-
-function poolAt(level: IsolationLevel, options: mysql2.PoolOptions): mysql2.Pool {
-  const pool = mysql2.createPool(options);
-  pool.on('connection', (connection) => {
-    connection.query(`SET SESSION TRANSACTION ISOLATION LEVEL ${level}`, (error: unknown) =>
-      assert.equal(error, null),
-    );
-  });
-  return pool;
 }

@@ -1,10 +1,11 @@
-import { InMemoryRuns, InMemoryRunStore } from 'cronlatch/memory';
-import type { RunStoreFixture } from 'cronlatch/contracts';
 import { SettableClock } from 'cronlatch/testing';
 import { parseDuration } from '#cronlatch/core/duration';
 import { ambientTransaction } from '../databases/ambient-transaction';
 import { shiftJobsBack, shiftPeriodsBack, shiftRunsBack } from '../databases/run-tables';
 import type { ContractPlaces, Place } from './places';
+import { InMemoryRuns } from '#cronlatch/storage/memory/in-memory-runs';
+import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
+import type { RunStoreFixture } from '../run-store-contract/fixture';
 
 type WithoutTransactions = RunStoreFixture<'ambientTransaction' | 'staleReads'>;
 

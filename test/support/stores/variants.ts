@@ -1,77 +1,38 @@
-import type { LackedCapabilities, LackedRunStoreCapabilities } from 'cronlatch/contracts';
+import type { LackedCapabilities } from 'cronlatch/contracts';
+import type { LackedRunStoreCapabilities } from '../run-store-contract/fixture';
 
-/**
- * How the locks reach the database: on their own connections, or on the application's, with sessions as the
- * application left them.
- */
-export type SqlVariant = Connections & {
-  /** Without TypeORM: from an address with connections of its own, and from a pool or a handle with shared ones. */
+/** How the locks reach the database. */
+export interface SqlVariant {
+  /** Without it, TypeORM. */
   readonly driver?: DriverName;
   /** `false`: the row's existence is the lock, and a release deletes it. */
   readonly keepRows?: false;
   /** `'always'`: each lock is sent by the statements for groups. */
   readonly grouping?: 'always';
-};
+}
 
 /** Which client reaches Redis, with the major version if it is not the latest. */
 export interface RedisVariant {
   readonly client: 'ioredis' | 'ioredis-6' | 'redis' | 'redis-5';
 }
 
-type Connections =
-  | { readonly connections: 'own' }
-  | { readonly connections: 'shared'; readonly isolationLevel?: IsolationLevel };
-
 export type DriverName = 'mysql2' | 'pg' | 'better-sqlite3';
 
-export type IsolationLevel = (typeof ISOLATION_LEVELS)[number];
-
-const ISOLATION_LEVELS = ['READ UNCOMMITTED', 'READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'] as const;
-
-/**
- * Own connections set their isolation level themselves; shared ones have the level of the application's
- * sessions.
- */
-const AT_EVERY_LEVEL: readonly SqlVariant[] = [
-  { connections: 'own' },
-  ...ISOLATION_LEVELS.map((isolationLevel) => ({ connections: 'shared', isolationLevel }) as const),
-];
-
-/** The drivers without TypeORM, with the default sessions of the server. */
 function through(driver: DriverName): readonly SqlVariant[] {
-  return [
-    { connections: 'own', driver },
-    { connections: 'shared', driver },
-  ];
+  return [{}, { driver }, { driver, grouping: 'always' }];
 }
 
-function inGroups(driver: DriverName): SqlVariant {
-  return { connections: 'own', driver, grouping: 'always' };
-}
-
-/** The level of sessions on a server with default settings. */
-const DEFAULT_LEVELS: Readonly<Record<string, IsolationLevel>> = {
-  mysql: 'REPEATABLE READ',
-  mariadb: 'REPEATABLE READ',
-  postgres: 'READ COMMITTED',
-};
-
-/** `npm test` runs each kind of connections on one server, two on SQLite, and `npm run test:faults` runs the others. */
+/** `npm test` runs each variant on one server, and all of SQLite. `npm run test:faults` runs the others. */
 const IN_EVERY_RUN = {
-  sqlite: ['own connections', 'shared connections of better-sqlite3'],
-  mysql: ['own connections of mysql2', 'own connections of mysql2, in groups'],
-  mariadb: ['own connections'],
-  postgres: ['own connections of pg', 'shared connections at READ COMMITTED'],
+  mysql: ['mysql2', 'mysql2, in groups'],
+  mariadb: ['TypeORM'],
+  postgres: ['pg'],
 };
 
-export type ContractRun = 'in every run' | 'the other connections' | 'the other levels';
+export type ContractRun = 'in every run' | 'the others';
 
 export function runOf(server: keyof typeof IN_EVERY_RUN, variant: SqlVariant): ContractRun {
-  if (IN_EVERY_RUN[server].includes(describeVariant(variant))) return 'in every run';
-  const level = variant.connections === 'shared' ? variant.isolationLevel : undefined;
-  return level === undefined || level === DEFAULT_LEVELS[server]
-    ? 'the other connections'
-    : 'the other levels';
+  return IN_EVERY_RUN[server].includes(describeVariant(variant)) ? 'in every run' : 'the others';
 }
 
 /** A store that runs the contract: its missing capabilities, and its variants. */
@@ -85,13 +46,9 @@ export interface RunContractStore {
   readonly variants: readonly SqlVariant[];
 }
 
-const ON_SQLITE: readonly SqlVariant[] = [
-  { connections: 'own' },
-  { connections: 'shared' },
-  ...through('better-sqlite3'),
-];
-const ON_MYSQL = [...AT_EVERY_LEVEL, ...through('mysql2'), inGroups('mysql2')];
-const ON_POSTGRES = [...AT_EVERY_LEVEL, ...through('pg'), inGroups('pg')];
+const ON_SQLITE: readonly SqlVariant[] = [{}, { driver: 'better-sqlite3' }];
+const ON_MYSQL = through('mysql2');
+const ON_POSTGRES = through('pg');
 
 const SHOWS_LAST_HOLDER = 'the row of a held lock shows its last holder, not the current one';
 const ROW_IS_LOCKED = 'the row of a held lock is locked, so no other session can change or delete it';
@@ -123,7 +80,7 @@ export const CONTRACT_STORES = {
       ambientTransaction: 'on SQLite a lock waits for the transaction that is open in its file',
       ...{ released: POLLED, staleReads: ONE_COPY },
     },
-    variants: [{ connections: 'own', keepRows: false }],
+    variants: [{ keepRows: false }],
   },
   row: {
     lacks: {
@@ -138,7 +95,7 @@ export const CONTRACT_STORES = {
       manyLocks: 'each held lock keeps a connection of its own',
       staleReads: 'each statement is part of a transaction, which a proxy sends to the primary',
     },
-    variants: [{ connections: 'own' }],
+    variants: [{}],
   },
   redis: {
     lacks: {
@@ -190,9 +147,7 @@ export const RUN_STORES = {
 
 export function describeVariant(variant: SqlVariant | RedisVariant): string {
   if ('client' in variant) return variant.client;
-  const level = variant.connections === 'shared' ? variant.isolationLevel : undefined;
-  const driver = variant.driver === undefined ? '' : ` of ${variant.driver}`;
   const rows = variant.keepRows === false ? ', rows deleted' : '';
   const groups = variant.grouping === undefined ? '' : ', in groups';
-  return `${variant.connections} connections${driver}${level === undefined ? '' : ` at ${level}`}${rows}${groups}`;
+  return `${variant.driver ?? 'TypeORM'}${rows}${groups}`;
 }

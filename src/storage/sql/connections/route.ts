@@ -8,7 +8,7 @@ export type Ask = (text: string) => Promise<readonly SqlRow[]>;
 
 export const POOLED = found(
   'pooler',
-  'A pooler gives the sessions of the server to any client. What the guard sets in its sessions then also ends statements of your application, after 4.5 s.',
+  'A pooler gives the sessions of the server to any client. So on PostgreSQL the guard sets no time limits in them. If a process freezes while it claims a run, the row stays locked until its connection ends.',
 );
 
 export const SPLIT = found(
@@ -35,7 +35,7 @@ export class Route {
     return variables;
   }
 
-  /** For a session of the guard. If the server refuses the setting, sessions of the application do not try it. */
+  /** If the server refuses the setting, later sessions do not try it. */
   async waitForNode(ask: Ask): Promise<void> {
     if (this.nodeWait === undefined || this.nodeWait.isSet) return;
     try {
@@ -49,10 +49,11 @@ export class Route {
     }
   }
 
-  async warnIfPooled(ask: Ask, other: Ask): Promise<void> {
-    if (!(await isPooled(this.driver, ask, other))) return;
+  async findPooler(ask: Ask, other: Ask): Promise<boolean> {
+    if (!(await isPooled(this.driver, ask, other))) return false;
     this.#warnOnce(`${POOLED.problem} ${POOLED.fix}`);
     this.warnOfNodes();
+    return true;
   }
 
   /** For sessions that do not have what the guard would set. */

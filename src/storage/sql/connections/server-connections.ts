@@ -1,8 +1,8 @@
 import type { Clock } from '../../../core';
 import { withinLimit, withinLimitOr } from '../../../core/clock';
 import { Route, type Ask } from './route';
-import type { ConnectionPool, DriverSession, OpeningSession, ServerDriver } from './server-driver';
-import type { ConnectionSource, NodeWait, SqlConnection } from './statement';
+import type { DriverSession, OpeningSession, ServerDriver } from './server-driver';
+import type { ConnectionSource, NodeWait } from './statement';
 import { ServerSession } from './server-session';
 
 /** One for any statement, and one that is kept for the statements that a lease depends on. */
@@ -46,7 +46,8 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
   readonly spare: number;
   readonly whenFull: string | undefined;
   readonly #route: Route;
-  #isPoolerChecked = false;
+  /** Whether a pooler shares the server's sessions. `undefined`: no session has asked yet. */
+  #isPooled: Promise<boolean> | undefined;
   readonly #open = new Set<Own>();
   /** The one that was used last is the last. */
   readonly #idle: Own[] = [];
@@ -109,7 +110,6 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
     const connection = new ServerSession(session, {
       driver,
       clock,
-      isShared: false,
       onAbandoned,
       prepares: options?.prepares,
     });
@@ -152,16 +152,24 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
       return;
     }
     const variables = await this.#route.read(ask);
+    const isDirect = session.id === undefined || String(session.id) === String(variables['session_id']);
+    if (!driver.setsPooledSessions && !isDirect && (await this.#findPooler(ask))) return;
     for (const text of driver.sessionSettings(this.settings.statementTimeoutMs, variables)) await ask(text);
     await this.#route.waitForNode(ask);
-    const isDirect = session.id === undefined || String(session.id) === String(variables['session_id']);
-    if (this.#isPoolerChecked || isDirect) return;
-    this.#isPoolerChecked = true;
-    await this.#besides(async (other) => {
-      const { clock } = this.settings;
-      const beside = new ServerSession(other, { driver, clock, isShared: false });
-      await this.#route.warnIfPooled(ask, askOn(beside, this.settings));
+    if (driver.setsPooledSessions && !isDirect) await this.#findPooler(ask);
+  }
+
+  /** Asks once, because a session of its own is opened for it. */
+  #findPooler(ask: Ask): Promise<boolean> {
+    const { driver, settings } = this;
+    this.#isPooled ??= this.#besides((other) => {
+      const beside = new ServerSession(other, { driver, clock: settings.clock });
+      return this.#route.findPooler(ask, askOn(beside, settings));
+    }).catch((error: unknown) => {
+      this.#isPooled = undefined;
+      throw error;
     });
+    return this.#isPooled;
   }
 
   async #opened(): Promise<DriverSession> {
@@ -189,10 +197,10 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
   }
 
   /** Ends the other session afterwards. */
-  async #besides(use: (other: DriverSession) => Promise<void>): Promise<void> {
+  async #besides<T>(use: (other: DriverSession) => Promise<T>): Promise<T> {
     const other = await this.#opened();
     try {
-      await use(other);
+      return await use(other);
     } finally {
       other.destroy();
     }
@@ -226,47 +234,6 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
     };
     const inMs = longest.idleSinceMs + idleForMs - clock.monotonicMs();
     this.#cancelWatch = clock.schedule(inMs, onTime, { keepAlive: false });
-  }
-}
-
-/** The application's pool. Its sessions are not changed. */
-export class SharedServerConnections implements ConnectionSource {
-  readonly size: number;
-  readonly #connections = new WeakMap<DriverSession, ServerSession>();
-  readonly #route: Route;
-  #isRouteRead = false;
-
-  constructor(
-    private readonly driver: ServerDriver,
-    private readonly pool: ConnectionPool,
-    private readonly settings: ConnectionSettings,
-  ) {
-    this.size = Math.min(OWN_CONNECTIONS, pool.size);
-    this.#route = new Route(driver, settings.warn);
-  }
-
-  get nodeWait(): NodeWait | undefined {
-    return this.#route.nodeWait;
-  }
-
-  async open(): Promise<SqlConnection> {
-    const borrowed = await this.pool.borrow();
-    const { session } = borrowed;
-    const { driver } = this;
-    const { clock } = this.settings;
-    const connection =
-      this.#connections.get(session) ?? new ServerSession(session, { driver, clock, isShared: true });
-    this.#connections.set(session, connection);
-    connection.lend(() => borrowed.release());
-    if (this.#isRouteRead) return connection;
-    const read = this.#route.read(askOn(connection, this.settings));
-    await read.catch((error: unknown) => {
-      connection.destroy();
-      throw error;
-    });
-    this.#route.warnOfNodes();
-    this.#isRouteRead = true;
-    return connection;
   }
 }
 

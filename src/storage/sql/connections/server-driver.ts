@@ -15,6 +15,8 @@ export interface ServerDriver {
    * @param variables by name, in lower case
    */
   readonly sessionSettings: (statementTimeoutMs: number, variables: SqlRow) => readonly string[];
+  /** Whether it sets them behind a pooler, too, which can give the session to other clients. */
+  readonly setsPooledSessions: boolean;
   /** `undefined` if the server is not in a cluster whose nodes all accept writes. */
   readonly nodeWait?: (variables: SqlRow) => NodeWait | undefined;
   /** Begins a transaction, at READ COMMITTED if one statement can do that. */
@@ -75,19 +77,6 @@ export interface DriverSession {
 export interface OpeningSession {
   readonly session: DriverSession;
   readonly opened: Promise<unknown>;
-}
-
-/** The application's pool. */
-export interface ConnectionPool {
-  /** How many connections it opens at most. */
-  readonly size: number;
-  borrow(): Promise<BorrowedSession>;
-}
-
-export interface BorrowedSession {
-  /** The same object whenever the pool lends the same connection. */
-  readonly session: DriverSession;
-  release(): void;
 }
 
 export interface TransactionWatch {

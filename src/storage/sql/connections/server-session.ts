@@ -23,8 +23,6 @@ export class ServerSession implements SqlConnection {
     private readonly options: {
       readonly driver: ServerDriver;
       readonly clock: Clock;
-      /** The application uses it too, and may have left it inside a transaction. */
-      readonly isShared: boolean;
       /** Called when cronlatch stops waiting for a statement that the server may still run. */
       readonly onAbandoned?: (session: DriverSession) => void;
       /** `false`: all statements are sent as text. */
@@ -57,9 +55,6 @@ export class ServerSession implements SqlConnection {
   }
 
   async transaction<T>(first: SqlStatement, decide: SqlDecide<T>, endsAtMs: number): Promise<T> {
-    const { driver, isShared } = this.options;
-    // Beginning a transaction inside another one would commit that one.
-    if (isShared) await this.run(driver.probe, endsAtMs);
     try {
       return await this.#transact(first, decide, endsAtMs);
     } catch (error) {

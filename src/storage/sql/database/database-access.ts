@@ -15,13 +15,13 @@ export interface DatabaseAccessOptions {
    * `'own'` (default): cronlatch opens two connections of its own at first use, so leases are renewed even if jobs hold
    * all of the application's connections. While statements wait for locked rows, it opens up to four more, and closes
    * them afterwards. A whole number of at least 2: it opens so many instead of two, for many once-per runs at once. One
-   * of them is kept free for leases. On SQLite it always opens one. `'shared'`: cronlatch uses the application's pool.
-   * In-memory databases are always shared.
+   * of them is kept free for leases. On SQLite it always opens one. A database in memory exists only in the application's
+   * connection, so cronlatch uses that one.
    */
-  readonly connections?: 'own' | 'shared' | number | undefined;
+  readonly connections?: 'own' | number | undefined;
   /**
    * `true` (default): requests that wait for a connection are sent together, up to 50 locks with one statement. It has no
-   * effect with `connections: 'shared'`, with `keepRows: false`, with a `statementTimeout` below 3 s, and on SQLite.
+   * effect with `keepRows: false`, with a `statementTimeout` below 3 s, and on SQLite.
    */
   readonly grouping?: boolean | undefined;
   /** Called once for each warning. Default: `process.emitWarning`. */
@@ -51,32 +51,27 @@ export class DatabaseAccess {
   ) {
     const { clock = systemClock, statementTimeout = '5s', connections = 'own' } = options;
     const isNumber = Number.isSafeInteger(connections) && Number(connections) >= OWN_CONNECTIONS;
-    if (connections !== 'own' && connections !== 'shared' && !isNumber) {
-      refuseOption('connections', connections, `use 'own', 'shared', or a whole number of at least 2`);
-    }
-    const sharesSessions = database.isInMemory || connections === 'shared';
+    if (connections !== 'own' && !isNumber)
+      refuseOption('connections', connections, `use 'own', or a whole number of at least 2`);
     const { onWarning: warn = warnInProcess } = options;
     this.statementTimeoutMs = parseStatementTimeout(statementTimeout);
     const { statementTimeoutMs } = this;
     const count = typeof connections === 'number' ? connections : undefined;
-    const settings = { clock, statementTimeoutMs, warn, connections: count };
-    const source = sharesSessions ? database.sharedConnections(settings) : database.ownConnections(settings);
+    const source = database.connect({ clock, statementTimeoutMs, warn, connections: count });
     this.#connections = new Connections(source, database.dialect, clock);
-    this.forTables = { ...database, sharesSessions, warn, connections: this.#connections };
+    this.forTables = { ...database, warn, connections: this.#connections };
   }
 
   /**
-   * Whether requests that wait for a connection travel together. In sessions of the application, the isolation level may lock
-   * more rows than those of a group. With a short `statementTimeout`, a row that another session has locked would fail all of
-   * its group.
+   * Whether requests that wait for a connection travel together. With a short `statementTimeout`, a row that another
+   * session has locked would fail all of its group.
    *
    * @throws InvalidLockConfigurationError for another type
    */
   sendsGroups({ grouping = true }: Pick<DatabaseAccessOptions, 'grouping'>): boolean {
     if (typeof grouping !== 'boolean') refuseOption('grouping', grouping, 'use true or false');
-    const { sharesSessions, dialect } = this.forTables;
     const isPatient = this.statementTimeoutMs >= SHORTEST_FOR_GROUPS_MS;
-    return grouping && isPatient && !sharesSessions && dialect.groupStatements !== undefined;
+    return grouping && isPatient && this.database.dialect.groupStatements !== undefined;
   }
 
   /** Warns if the server cannot keep the time limit of statements. */

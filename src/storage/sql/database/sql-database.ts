@@ -1,13 +1,10 @@
 import { InvalidLockConfigurationError, systemClock } from '../../../core';
 import { withinLimitOr } from '../../../core/clock';
-import {
-  OwnServerConnections,
-  SharedServerConnections,
-  type ConnectionSettings,
-} from '../connections/server-connections';
-import type { ConnectionPool, OpeningSession, ServerDriver } from '../connections/server-driver';
+import { OwnServerConnections, type ConnectionSettings } from '../connections/server-connections';
+import type { OpeningSession, ServerDriver } from '../connections/server-driver';
 import type { ConnectionSource } from '../connections/statement';
 import type { SqlDialect } from '../dialects/sql-dialect';
+import type { TableKind } from '../schema/tables';
 import type { Limits } from './transaction';
 
 /** The application's database, described without connecting to it. `Lent` is what `inRunTransaction` works with. */
@@ -27,6 +24,8 @@ export interface SqlDatabase<Lent = unknown> {
   readonly schema?: string | undefined;
   /** Whether the address names that schema, so that the option `schema` must not name another one. */
   readonly isSchemaOfAddress?: boolean;
+  /** The names of tables that the application has as entities, without their schema. */
+  readonly tableNames?: { readonly [Kind in TableKind]?: string } | undefined;
   /** The path of a SQLite file. */
   readonly file?: string | undefined;
   /** Why the file can no longer be used, although connections have it open. `undefined` if it can. */
@@ -40,9 +39,8 @@ export interface SqlDatabase<Lent = unknown> {
     readonly driver: ServerDriver;
     readonly open: (limitMs: number) => OpeningSession | Promise<OpeningSession>;
   };
-  readonly ownConnections: (settings: ConnectionSettings) => ConnectionSource;
-  /** @throws InvalidLockConfigurationError if there is no pool, or if its sessions could mix up different locks */
-  readonly sharedConnections: (settings: ConnectionSettings) => ConnectionSource;
+  /** Connections of our own, or the application's if the database is in memory. */
+  readonly connect: (settings: ConnectionSettings) => ConnectionSource;
   /** The subpath whose `inRunTransaction` can use what `lend` returns, such as `cronlatch/pg`. */
   readonly subpath?: string;
   /** @throws InvalidLockUseError if the application is not connected to its database */
@@ -110,12 +108,10 @@ async function askPassword(password: PasswordSource, limitMs: number): Promise<s
   throw new Error(`the option password must return a text, not ${answer === null ? 'null' : typeof answer}`);
 }
 
-/** @param pool of the application. Without it, the connections cannot be shared. */
 export function serverDatabase(
   driver: ServerDriver,
   address: ServerAddress,
   openWith: (limitMs: number, password?: string) => OpeningSession,
-  pool: ConnectionPool | undefined,
 ): SqlDatabase {
   const { dialect } = driver;
   const { host = 'localhost', port = PORTS[dialect.name], socketPath, database, user, secrets } = address;
@@ -139,12 +135,6 @@ export function serverDatabase(
         message,
       ),
     sessions: { driver, open },
-    ownConnections: (settings) => new OwnServerConnections(driver, open, settings),
-    sharedConnections(settings) {
-      if (pool !== undefined) return new SharedServerConnections(driver, pool, settings);
-      throw new InvalidLockConfigurationError(
-        `connections: 'shared' needs a pool of the application. Pass a pool instead of an address, or leave connections at 'own'.`,
-      );
-    },
+    connect: (settings) => new OwnServerConnections(driver, open, settings),
   };
 }

@@ -1,7 +1,6 @@
 import { StorageBasedLockProvider, systemClock, type StorageBasedLockProviderOptions } from '../../../core';
 import { GroupingStorageAccessor } from '../lock/grouping-storage-accessor';
 import { SqlStorageAccessor } from '../lock/sql-storage-accessor';
-import type { SchemaFinding } from '../schema/schema-finding';
 import { tableOf, type LockTableOptions } from '../schema/tables';
 import { DatabaseAccess, type DatabaseAccessOptions } from './database-access';
 import type { SqlDatabase } from './sql-database';
@@ -87,14 +86,5 @@ export class SqlLockProvider extends StorageBasedLockProvider {
         `keepRows is false on a table without fencing_token, which ShedLock for Java may use. Java does not insert a deleted row again until it restarts, so its job would not run. Leave keepRows at true if Java uses the table.`,
       );
     await this.#accessor.place.refresh({ timeoutMs: this.statementTimeoutMs });
-  }
-
-  /**
-   * Checks the lock table and returns its problems, each with its fix. A table that the migration created has none.
-   *
-   * @throws LockStorageError if the database cannot be reached. The message contains its address.
-   */
-  async verifySchema(): Promise<readonly SchemaFinding[]> {
-    return await this.#accessor.tables.verify({ timeoutMs: this.statementTimeoutMs });
   }
 }

@@ -1,7 +1,6 @@
 import { withinLimitOr } from '../../../core/clock';
 import type { ConnectionSettings } from '../connections/server-connections';
 import type {
-  BorrowedSession,
   DriverSession,
   IsolationLevel,
   ServerDriver,
@@ -70,7 +69,7 @@ export function serverTransaction(
 
 /** The transaction of `inRunTransaction` on a connection that a pool has lent. */
 export function pooledTransaction<Connection>(
-  lent: BorrowedSession & { readonly connection: Connection },
+  lent: { readonly connection: Connection; readonly session: DriverSession; readonly release: () => void },
   driver: ServerDriver,
   limits: Limits,
 ): RunTransaction<Connection> {

@@ -13,9 +13,6 @@ export const mysql: SqlDialect = {
   placeholder: () => '?',
   columnTypes,
   inspection,
-  // Only MariaDB executes the comment; 0 means the clock of the server. MySQL's hint SET_VAR(timestamp = 0) does the same,
-  // but the session's clock then stops.
-  byServerClock: (text) => `/*M! SET STATEMENT timestamp = 0 FOR */ ${text}`,
   lockTexts,
   groupStatements,
   runWords,

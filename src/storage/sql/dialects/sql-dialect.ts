@@ -13,8 +13,6 @@ export interface QuotedLockTable extends LockColumns {
 export interface TableShape {
   /** An expression of the database's current time in UTC, with as many digits as the columns have. */
   readonly now: string;
-  /** The sessions are the application's and may override their clock, so each statement sets it back. */
-  readonly overridesClock: boolean;
   /** The unique index on the key of the rows, if a statement can name it. */
   readonly keyIndex?: string | undefined;
 }
@@ -122,8 +120,6 @@ export interface SqlDialect {
   readonly placeholder: (position: number) => string;
   readonly columnTypes: ColumnTypes;
   readonly inspection: TableInspection;
-  /** Wraps a statement so that it uses the server's clock, even if the session overrides its own. */
-  readonly byServerClock?: (text: string) => string;
   readonly lockTexts: (table: QuotedLockTable, shape: LockTableShape) => LockTexts;
   /** `undefined`: a group of locks cannot be faster than its locks one by one, or the table is not suited. */
   readonly groupStatements?: (
@@ -168,14 +164,10 @@ export interface ColumnTypes {
 }
 
 /** Makes the statements of a table of their texts, and each of them once. There are few different ones. */
-export function namedStatements(
-  { byServerClock, placeholder }: SqlDialect,
-  { overridesClock }: TableShape,
-): (text: string) => NamedStatement {
+export function namedStatements({ placeholder }: SqlDialect): (text: string) => NamedStatement {
   const byText = new Map<string, NamedStatement>();
-  const adapted = (text: string): string => (overridesClock && byServerClock ? byServerClock(text) : text);
   return (text) => {
-    const statement = byText.get(text) ?? new NamedStatement(adapted(text), placeholder);
+    const statement = byText.get(text) ?? new NamedStatement(text, placeholder);
     byText.set(text, statement);
     return statement;
   };

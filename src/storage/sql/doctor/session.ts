@@ -4,7 +4,6 @@ import { isPooled, isSplit, POOLED, SPLIT, type Ask } from '../connections/route
 import { OwnServerConnections } from '../connections/server-connections';
 import type { ServerDriver } from '../connections/server-driver';
 import { translateDriverError } from '../connections/sql-failure';
-import type { DatabaseAccessOptions } from '../database/database-access';
 import type { SqlDatabase } from '../database/sql-database';
 import type { SqlDialect } from '../dialects/sql-dialect';
 import { found, type Finding } from './finding';
@@ -15,17 +14,16 @@ const LIMIT_MS = 5000;
  * A session in which cronlatch sets nothing, so that it shows what other sessions begin with. SQLite has no sessions, so
  * there it is a connection like the guard's. Its statements reject with a LockStorageError.
  */
-export function plainSession(
-  database: SqlDatabase,
-  { connections }: Pick<DatabaseAccessOptions, 'connections'> = {},
-): { readonly ask: Ask; readonly end: () => Promise<void> } {
-  const { dialect, sessions, isInMemory } = database;
+export function plainSession(database: SqlDatabase): {
+  readonly ask: Ask;
+  readonly end: () => Promise<void>;
+} {
+  const { dialect, sessions } = database;
   const limits = { clock: systemClock, statementTimeoutMs: LIMIT_MS, warn: () => {} };
   const plain = { size: 1, whenFull: '', settings: [], prepares: false, idleForMs: 10 * LIMIT_MS };
-  const ofFile = isInMemory || connections === 'shared' ? 'sharedConnections' : 'ownConnections';
   const source =
     sessions === undefined
-      ? database[ofFile](limits)
+      ? database.connect(limits)
       : new OwnServerConnections(sessions.driver, sessions.open, limits, plain);
   const plainConnections = new Connections(source, dialect, systemClock);
   return {

@@ -30,7 +30,6 @@ const MYSQL_RULES: readonly Rule[] = [
       found('cluster', `The clocks of several servers decide about locks and runs: ${problem}.`)
     );
   },
-  ({ transaction_isolation: isolation, tx_isolation: older }) => isSerializable(isolation ?? older),
   ({ max_connections: most, Threads_connected: used }) => hasFewConnections(Number(most), Number(used)),
   ({ max_user_connections: most, user_connections: used }) =>
     hasFewConnections(Number(most), Number(used), ' of this user'),
@@ -48,7 +47,6 @@ const POSTGRES_RULES: readonly Rule[] = [
         notDurable(`${name} is off`, `ALTER SYSTEM SET ${name} = on; SELECT pg_reload_conf()`),
   ),
   (settings) => isReadOnly(settings, 'in_recovery', 'default_transaction_read_only'),
-  ({ default_transaction_isolation: isolation }) => isSerializable(isolation),
   ({ max_connections: most, superuser_reserved_connections: few, reserved_connections: more, connected }) =>
     hasFewConnections(Number(most) - Number(few) - Number(more ?? 0), Number(connected)),
   ({ user_limit: most, user_connections: used }) =>
@@ -155,12 +153,6 @@ function isReadOnly(settings: Settings, ...names: readonly string[]): Finding | 
   return name === undefined
     ? undefined
     : found('read-only', `No job can run, because ${name} is ${settings[name]}.`);
-}
-
-/** The guard's own sessions set their isolation level themselves. */
-function isSerializable(isolation = ''): Finding | false {
-  const problem = `New sessions are SERIALIZABLE, so with connections: 'shared', ticks at the same time can fail.`;
-  return isolation.toUpperCase() === 'SERIALIZABLE' && found('serializable', problem);
 }
 
 /** @param most without those that are reserved for administrators. Not above 0: there is no limit. */

@@ -20,7 +20,7 @@ export class JobStatements {
 
   constructor(table: TableDefinition, dialect: SqlDialect, shape: TableShape) {
     this.#texts = jobTexts(table, dialect, shape);
-    this.#named = namedStatements(dialect, shape);
+    this.#named = namedStatements(dialect);
   }
 
   list(): SqlStatement {
@@ -77,7 +77,7 @@ export function shapeOf(
 ): TableShape | undefined {
   const instant = leastPrecise(instantsIn(table, found, inspection));
   if (found === undefined || instant === undefined) return undefined;
-  return { now: inspection.now(instant), overridesClock: found.hasSessionClock ?? false };
+  return { now: inspection.now(instant) };
 }
 
 /** The columns of a row `r`, with instants in microseconds. */

@@ -49,7 +49,7 @@ export class RunStatements {
 
   constructor(dialect: SqlDialect, tables: RunTables, shape: TableShape) {
     this.#texts = runTexts(tables, dialect, shape);
-    this.#named = namedStatements(dialect, shape);
+    this.#named = namedStatements(dialect);
   }
 
   /** @param requests at least one, each of another job or scope */
@@ -181,11 +181,7 @@ export function runStatementsFor(
   ]);
   const keyIndex = uniqueIndexOn(RUN_KEY, run?.indexes ?? [])?.name;
   if (!instant || !run || !event || keyIndex === undefined) return undefined;
-  const shape = {
-    now: inspection.now(instant),
-    keyIndex,
-    overridesClock: run.hasSessionClock ?? false,
-  };
+  const shape = { now: inspection.now(instant), keyIndex };
   const both = { run: asFound(tables.run, run), event: asFound(tables.event, event) };
   return new RunStatements(dialect, both, shape);
 }

@@ -114,7 +114,7 @@ function statementsFor(table: TableDefinition, found: InspectedTable | undefined
   const shape = shapeOf(table, found, dialect);
   if (shape === undefined || found === undefined) return undefined;
   const texts = requestTexts(asFound(table, found), dialect, shape.now);
-  const named = namedStatements(dialect, shape);
+  const named = namedStatements(dialect);
   return (text: keyof Texts, values: Parameters) => named(texts[text]).bind(values);
 }
 

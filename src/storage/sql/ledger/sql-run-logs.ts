@@ -93,7 +93,7 @@ function logStatements(found: InspectedTable | undefined, { dialect, logTable, t
   const shape = shapeOf(logTable, found, dialect);
   if (shape === undefined || found === undefined) return undefined;
   const { now } = shape;
-  const named = namedStatements(dialect, shape);
+  const named = namedStatements(dialect);
   const { us, is, integer, returningId, listed, deleteListed } = dialect.runWords(shape);
   const log = quotePath(asFound(logTable, found).path, dialect);
   const run = quotePath(tables.run.path, dialect);

@@ -16,7 +16,6 @@ import {
 } from '../schema/inspected-table';
 import type { TableDefinition } from '../schema/table-definition';
 import type { LockColumns } from '../schema/tables';
-import type { SqlTablesOptions } from '../schema/verified-tables';
 
 /** The statements for a lock table as it was found. */
 export interface LockStatements extends Readonly<Record<keyof LockTexts, NamedStatement>> {
@@ -30,7 +29,7 @@ export function lockStatements(
   table: TableDefinition,
   shape: LockTableShape,
 ): LockStatements {
-  const named = namedStatements(dialect, shape);
+  const named = namedStatements(dialect);
   const quoted = quoteLockTable(table, dialect);
   const texts = dialect.lockTexts(quoted, shape);
   return {
@@ -53,7 +52,7 @@ export function lockStatements(
 export function lockStatementsFor(
   found: InspectedTable,
   table: TableDefinition,
-  { dialect, sharesSessions }: Pick<SqlTablesOptions, 'dialect' | 'sharesSessions'>,
+  dialect: SqlDialect,
 ): LockStatements | undefined {
   const pairs = columnPairs(table, found, dialect.inspection);
   const columnOf = (property: keyof LockColumns): InspectedColumn | undefined =>
@@ -61,15 +60,12 @@ export function lockStatementsFor(
   const [name, lockUntil, lockedAt] = [columnOf('name'), columnOf('lockUntil'), columnOf('lockedAt')];
   if (!name || !lockUntil || !lockedAt) return undefined;
   const instant = leastPrecise([lockUntil, lockedAt]) ?? lockUntil;
-  const { now, checkedNow } = dialect.inspection;
-  const overridesClock = found.hasSessionClock === true && sharesSessions;
   const shape = {
     clockStepMs: stepMsOf(instant),
-    now: overridesClock && checkedNow ? checkedNow(now(instant)) : now(instant),
+    now: dialect.inspection.now(instant),
     hasToken: columnOf('fencingToken') !== undefined,
     comparesBytes: name.comparesBytes ?? true,
     insertReturnsToken: !found.columns.some(({ isGenerated }) => isGenerated),
-    overridesClock,
     keyIndex: name.uniqueIndex,
   };
   return lockStatements(dialect, asFound(table, found), shape);

@@ -51,7 +51,7 @@ export class SqlStorageAccessor implements StorageAccessor {
     this.tables = new VerifiedTables(
       options,
       [options.table],
-      ([found]) => found && lockStatementsFor(found, options.table, options),
+      ([found]) => found && lockStatementsFor(found, options.table, options.dialect),
     );
     this.place = new LockPlace(this.tables, (statements) => statements);
   }

@@ -16,7 +16,6 @@ import { DEFAULT_NAME_LENGTH, PROBED_NAME } from '../../../core/lock-name';
 import { warnInProcess } from '../../../core/warning';
 import type { Limit } from '../connections/statement';
 import type { SqlDatabase } from '../database/sql-database';
-import type { SchemaFinding } from '../schema/schema-finding';
 import { tableOf, type RowLockTableOptions } from '../schema/tables';
 import { HeldRow, IDLE_MS } from './held-row';
 import { RowLockTable } from './row-lock-table';
@@ -147,15 +146,6 @@ export class SqlRowLockProvider implements LockProvider {
   async check(): Promise<void> {
     await this.#table.ready({ timeoutMs: this.statementTimeoutMs, priority: 'lease' });
     await this.#table.place.refresh({ timeoutMs: this.statementTimeoutMs });
-  }
-
-  /**
-   * Checks the table and returns its problems, each with its fix. A table that the migration created has none.
-   *
-   * @throws LockStorageError if the database cannot be reached. The message contains its address.
-   */
-  async verifySchema(): Promise<readonly SchemaFinding[]> {
-    return await this.#table.tables.verify({ timeoutMs: this.statementTimeoutMs, priority: 'lease' });
   }
 
   /** Closes all connections. Locks that are still held are lost. */

@@ -93,7 +93,7 @@ export class RowLockTable {
     );
     this.#connections = new Connections(source, dialect, systemClock);
     this.tables = new VerifiedTables(
-      { ...database, sharesSessions: false, warn, connections: this.#connections },
+      { ...database, warn, connections: this.#connections },
       [table],
       ([found]) => found && rowLockStatementsFor(found, { dialect, table, waits: waitMs > 0 }),
     );
@@ -247,7 +247,7 @@ function rowLockStatementsFor(
   found: InspectedTable,
   { dialect, table, waits }: { dialect: SqlDialect; table: TableDefinition; waits: boolean },
 ): RowLockStatements | undefined {
-  const records = lockStatementsFor(found, table, { dialect, sharesSessions: false });
+  const records = lockStatementsFor(found, table, dialect);
   if (records === undefined) return undefined;
   const { now } = records.shape;
   const { us, at } = dialect.runWords({ now });

@@ -7,8 +7,6 @@ export interface InspectedTable {
   readonly schema: string | undefined;
   /** Whether sessions that set no time zone are in UTC. It matters for columns that are read in that zone. */
   readonly isServerInUtc?: boolean;
-  /** A session can override its clock: `SET timestamp`. */
-  readonly hasSessionClock?: boolean;
   /** A session like this one cannot write, because its isolation level and the server's binary log do not fit. */
   readonly refusesReadCommitted?: boolean;
   /** Why a relation of this kind cannot keep rows, regardless of its columns. */
@@ -72,8 +70,6 @@ export interface TableInspection {
   readonly foldsColumnNames: boolean;
   /** An expression of the current time in UTC, with the type and the digits of the column. */
   readonly now: (column: Pick<InspectedColumn, 'type' | 'precision'>) => string;
-  /** The same for a session that may override its clock. It fails if that clock differs from the server's. */
-  readonly checkedNow?: (now: string) => string;
 }
 
 /** The table with the schema in which it was found, so that no session resolves its name to another table. */

@@ -25,6 +25,8 @@ export interface LockTableOptions {
 /** The schema of tables that name none, and whether the address of the database names it. */
 interface DefaultSchema extends Pick<LockTableOptions, 'schema'> {
   readonly isSchemaOfAddress?: boolean;
+  /** What the tables are called unless the application names them. */
+  readonly tableNames?: { readonly [Kind in TableKind]?: string } | undefined;
   readonly isInMemory?: boolean;
 }
 
@@ -217,7 +219,7 @@ interface Table {
   readonly indexes?: (table: string) => readonly TableIndex[];
 }
 
-type TableKind = 'lock' | 'rowLock' | 'run' | 'event' | 'job' | 'request' | 'log';
+export type TableKind = 'lock' | 'rowLock' | 'run' | 'event' | 'job' | 'request' | 'log';
 
 const LEDGER = { set: 'ledger', option: 'runTable', defaultName: 'cronlatch_run', longest: 50 } as const;
 const OPERATIONS = { ...LEDGER, set: 'operations' } as const;
@@ -283,7 +285,9 @@ export function tableOf(
   names: TableNames = {},
   database: DefaultSchema = {},
 ): TableDefinition {
-  const { option, defaultName, suffix = '', longest = Infinity, row, ...of } = TABLES[kind];
+  const { option, longest = Infinity, row, ...of } = TABLES[kind];
+  const ofEntity = names[option] === undefined ? database.tableNames?.[kind] : undefined;
+  const { defaultName, suffix = '' } = ofEntity === undefined ? of : { defaultName: ofEntity };
   const { [option]: named = defaultName, nameLength = DEFAULT_NAME_LENGTH } = names;
   const parts = typeof named === 'string' ? named.split('.') : [named];
   if (database.isSchemaOfAddress) refuseOtherSchema(names.schema, database.schema);

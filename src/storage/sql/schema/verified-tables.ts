@@ -22,8 +22,6 @@ export interface SqlTablesOptions extends Pick<
   SqlDatabase,
   'dialect' | 'address' | 'name' | 'user' | 'redact' | 'findLoss'
 > {
-  /** The sessions are the application's, with its time zone and its SQL mode. */
-  readonly sharesSessions: boolean;
   readonly connections: Pick<Connections, 'nodeWait' | 'isFree' | 'run'>;
   /** Called once for each finding that is a warning. */
   readonly warn: (message: string) => void;

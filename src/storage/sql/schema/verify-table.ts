@@ -15,8 +15,6 @@ import type { ColumnKind, ColumnTolerance, TableColumn, TableDefinition } from '
 
 /** A table that was found, and its definition. */
 interface Subject extends Pick<SqlDatabase, 'dialect'> {
-  /** The sessions are the application's, with its time zone and its SQL mode. */
-  readonly sharesSessions: boolean;
   readonly definition: TableDefinition;
   readonly found: InspectedTable;
   readonly pairs: ReturnType<typeof columnPairs>;
@@ -108,18 +106,12 @@ const isUnicode: ColumnRule = (subject) => {
 
 /** It stores texts unchanged, and never compares two keys as equal. */
 const isExact: ColumnRule = (subject) => {
-  const { column, found, sharesSessions, dialect } = subject;
+  const { column, found, dialect } = subject;
   if (tolerates(column, 'any-charset')) return undefined;
   const folds = `has a column '${found.name}' that compares different values as equal, for example 'job' and 'Job'`;
   const isFolded = column.isKey === true && found.comparesBytes === false;
-  const flaw = isUnicode(subject);
-  if (!tolerates(column, 'folding')) return isFolded ? inexact(subject, folds) : flaw;
-  // In our own sessions, the server refuses a name that the column cannot store.
-  if (flaw && sharesSessions)
-    return {
-      ...flaw,
-      problem: `${flaw.problem}. With connections: 'shared', the application's sessions may store a different name instead`,
-    };
+  // A lock's name may be in another charset: the server refuses a name that the column cannot store.
+  if (!tolerates(column, 'folding')) return isFolded ? inexact(subject, folds) : isUnicode(subject);
   const cost =
     dialect.groupStatements === undefined
       ? ''
@@ -133,11 +125,6 @@ const isPrecise: ColumnRule = ({ found, dialect, altered }) => {
   const problem = `has a column '${name}' with ${precision} fractional digits of the second, but at least ${LEAST_PRECISION} are needed`;
   const remedy = altered(dialect.columnTypes.preciseInstant(found));
   return precision < LEAST_PRECISION && refusal('imprecise-time', problem, remedy);
-};
-
-const isOfOwnSessions: ColumnRule = ({ found: { name, type, isInSessionZone }, sharesSessions }) => {
-  const problem = `has a column '${name}' of type ${type}, whose values depend on the time zone of the session, and connections: 'shared' uses the application's sessions. Leave connections at 'own'`;
-  return isInSessionZone && sharesSessions && refusal('session-time-zone', problem);
 };
 
 const isStable: ColumnRule = ({ column, found, definition, dialect, altered }) => {
@@ -159,7 +146,7 @@ const RULES: Readonly<Record<ColumnKind['is'], readonly ColumnRule[]>> = {
   document: [hasRoom, isUnicode],
   count: [],
   integer: [],
-  instant: [isPrecise, isOfOwnSessions, isStable],
+  instant: [isPrecise, isStable],
 };
 
 const holdsColumns: TableRule = (subject) =>
@@ -184,7 +171,7 @@ function missingColumn(column: TableColumn, { dialect, table }: Subject): TableF
 }
 
 /** The instants whose type may differ from the migration's: those of the lock table. */
-const agreesOnZones: TableRule = ({ pairs, found: { isServerInUtc }, dialect, table, sharesSessions }) => {
+const agreesOnZones: TableRule = ({ pairs, found: { isServerInUtc }, dialect, table }) => {
   const instants = pairs.filter(({ column }) => tolerates(column, 'any-time-zone'));
   const [until, at] = instants.map(({ found }) => found);
   if (!until?.holds.includes('instant') || !at) return [];
@@ -194,7 +181,7 @@ const agreesOnZones: TableRule = ({ pairs, found: { isServerInUtc }, dialect, ta
   const mixed = `has columns ${types}, but only one of them has a time zone, so times would depend on the session. Recreate the table`;
   // ShedLock for Java writes UTC values in any time zone of its sessions. Our own sessions are always in UTC.
   const hasToken = pairs.every(({ column, found }) => found !== undefined || !tolerates(column, 'absence'));
-  const isInOtherZone = until.isInSessionZone && isServerInUtc === false && !sharesSessions;
+  const isInOtherZone = until.isInSessionZone && isServerInUtc === false;
   const isMadeForJava = until.hasTimeZone && !hasToken;
   const zone = isInOtherZone ? ', and the time zone of the server is not UTC' : '';
   const misread = `has a column '${until.name}' of type ${until.type}${zone}. If ShedLock for Java uses this table, set the time zone of its sessions to UTC, or the two misread each other's times: east of UTC, Java's job does not run for hours after each lock of cronlatch, and cronlatch does not see Java's locks. West of UTC, it is the other way round. To keep Java's zone instead, change the columns in a session with that zone while no job runs`;
@@ -237,7 +224,7 @@ const TABLE_RULES: readonly TableRule[] = [holdsColumns, agreesOnZones, hasKeys,
 export function verifyTable(
   definition: TableDefinition,
   found: InspectedTable,
-  context: Pick<SqlDatabase, 'dialect' | 'address'> & Pick<Subject, 'sharesSessions'>,
+  context: Pick<SqlDatabase, 'dialect' | 'address'>,
 ): readonly SchemaFinding[] {
   const name = definition.path.join('.');
   return flawsOf(definition, found, context).map(({ severity, code, problem, remedy }) => {
@@ -249,7 +236,7 @@ export function verifyTable(
 function flawsOf(
   definition: TableDefinition,
   found: InspectedTable,
-  { dialect, sharesSessions }: Pick<Subject, 'dialect' | 'sharesSessions'>,
+  { dialect }: Pick<Subject, 'dialect'>,
 ): readonly TableFlaw[] {
   const { path } = definition;
   if (found.columns.length === 0)
@@ -265,7 +252,7 @@ function flawsOf(
     return [refusal('statement-log', unlogged, `SET GLOBAL binlog_format = 'ROW'`)];
   const pairs = columnPairs(definition, found, dialect.inspection);
   const table = quotePath(path, dialect);
-  return TABLE_RULES.flatMap((rule) => rule({ definition, found, pairs, dialect, sharesSessions, table }));
+  return TABLE_RULES.flatMap((rule) => rule({ definition, found, pairs, dialect, table }));
 }
 
 function tolerates(column: TableColumn, tolerance: ColumnTolerance): boolean {

@@ -1,5 +1,6 @@
 import type { SkipReason, TaskResult } from 'cronlatch';
-import type { Run, Claim } from 'cronlatch/provider';
+import type { Run } from 'cronlatch/provider';
+import type { Claim } from '#cronlatch/ledger/run';
 
 /** A job as all hosts know it. */
 export interface KnownJob {

@@ -1,4 +1,4 @@
-import { JobGuard, type JobGuardOptions } from 'cronlatch';
+import type { JobGuard } from 'cronlatch';
 import { StorageBasedLockProvider, type LockProvider } from 'cronlatch/provider';
 import { pause } from '#cronlatch/core/clock';
 import type { Random } from '#cronlatch/contracts/random';
@@ -11,6 +11,7 @@ import { handle } from './handler';
 import type { LedgerWorld } from './ledger-world';
 import type { SimulatedJob } from './simulated-job';
 import { SimulatedRunStore } from './simulated-run-store';
+import { newGuard, type GuardOptions } from '../../../support/benches/guard-with-runs';
 
 /** One process of the application: a guard, its jobs, and a scheduler that calls them. */
 export class Instance {
@@ -139,11 +140,11 @@ function fractionsOf(random: Random): () => number {
 }
 
 /** A guard uses `Math.random` for its delays; here the seed decides them. */
-function guardOf(random: Random, options: JobGuardOptions): JobGuard {
+function guardOf(random: Random, options: GuardOptions): JobGuard {
   const original = Math.random;
   Math.random = fractionsOf(random);
   try {
-    return new JobGuard(options);
+    return newGuard(options);
   } finally {
     Math.random = original;
   }

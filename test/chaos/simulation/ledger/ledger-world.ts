@@ -1,8 +1,9 @@
-import type { LockProvider, RunStore } from 'cronlatch/provider';
+import type { LockProvider } from 'cronlatch/provider';
 import type { InMemoryRuns } from '#cronlatch/storage/memory/in-memory-runs';
 import type { LedgerHistory } from '../../history/ledger/ledger-history';
 import type { World } from '../statement-way';
 import type { SimulatedJob } from './simulated-job';
+import type { RunStore } from '#cronlatch/ledger/run-store';
 
 /** The bugs that a test can plant. */
 export interface LedgerBreakage {

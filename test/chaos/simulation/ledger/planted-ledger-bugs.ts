@@ -1,6 +1,7 @@
-import type { Decision, FoundRun, Run } from 'cronlatch/provider';
+import type { Run } from 'cronlatch/provider';
 import { overlay } from '../../../storage/contract-mutants/overlay';
 import type { LedgerBreakage } from './ledger-world';
+import type { Decision, FoundRun } from '#cronlatch/ledger/run-store';
 
 interface PlantedLedgerBug extends LedgerBreakage {
   readonly does: string;

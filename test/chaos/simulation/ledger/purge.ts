@@ -1,4 +1,4 @@
-import type { Run, RunStore } from 'cronlatch/provider';
+import type { Run } from 'cronlatch/provider';
 import { periodAt, previousPeriod, type CalendarPeriod } from 'cronlatch/calendar';
 import { createRun, type InMemoryRuns } from '#cronlatch/storage/memory/in-memory-runs';
 import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
@@ -7,6 +7,7 @@ import { overlay } from '../../../storage/contract-mutants/overlay';
 import { keyTextOf } from '../../history/ledger/ledger-history';
 import { EPOCH_MS, type LedgerWorld } from './ledger-world';
 import type { SimulatedJob } from './simulated-job';
+import type { RunStore } from '#cronlatch/ledger/run-store';
 
 const OLDER_THAN_MS = 60_000;
 const DAYS_AGO_MS = 30 * 86_400_000;

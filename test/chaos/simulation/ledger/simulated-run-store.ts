@@ -1,14 +1,16 @@
-import type { Claim, RunStore, StatementOptions } from 'cronlatch/provider';
+import type { StatementOptions } from 'cronlatch/provider';
 import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
-import type { Run } from '#cronlatch/ledger/run';
+import type { Claim, Run } from '#cronlatch/ledger/run';
 import { overlay } from '../../../storage/contract-mutants/overlay';
 import { keyTextOf, type RunStatement } from '../../history/ledger/ledger-history';
 import type { SimulatedHost } from '../simulated-host';
 import { StatementWay } from '../statement-way';
 import type { LedgerWorld } from './ledger-world';
+import type { RunStore } from '#cronlatch/ledger/run-store';
+import { WithoutRegister } from '../../../support/stores/without-register';
 
 /** The store of runs as a host reaches it. It logs all statements that change runs, and their changes. */
-export class SimulatedRunStore implements RunStore {
+export class SimulatedRunStore extends WithoutRegister implements RunStore {
   readonly #way: StatementWay;
   readonly #table: RunStore;
 
@@ -16,6 +18,7 @@ export class SimulatedRunStore implements RunStore {
     private readonly world: LedgerWorld,
     private readonly host: SimulatedHost,
   ) {
+    super();
     const { runs, breakage } = world;
     const right: RunStore = new InMemoryRunStore({ runs });
     this.#table = overlay(right, breakage.store?.(right, runs) ?? {});

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { LockStorageError, type JobConfiguration, type JobGuard, type TaskResult } from 'cronlatch';
-import { createJobGuard, TypeOrmRunStore, type CreateJobGuardOptions } from 'cronlatch/typeorm';
+import { createJobGuard, TypeOrmLockProvider, type CreateJobGuardOptions } from 'cronlatch/typeorm';
+import type { FoundRun } from '#cronlatch/ledger/run-store';
 import type { DataSource } from 'typeorm';
+import { OwnSession } from '../../../support/benches/own-session';
 import { testOnServer, testOnServers, type ServerBench } from '../../../support/benches/server';
 import { eventually } from '../../../support/clocks/eventually';
 import { ambientTransaction, APPLICATION_TABLE } from '../../../support/databases/ambient-transaction';
@@ -9,6 +11,9 @@ import { ledgerDataSource } from '../../../support/databases/run-tables';
 import { FaultyRunStore } from '../../../support/faults/run-store';
 import { targetOf, tcpProxy, throughProxy } from '../../../support/faults/tcp-proxy';
 import { closeDay, countedTask } from '../../../support/jobs/close-day';
+import { TypeOrmRunStore } from '../../../support/stores/typeorm-run-store';
+import { newGuard } from '../../../support/benches/guard-with-runs';
+import { CLAIM, LIMIT, RUNNING } from '../../../support/jobs/runs';
 
 /** Each case uses one fixed day, independently of the current date. */
 const JOB: JobConfiguration = {
@@ -87,7 +92,9 @@ testOnServers(
     const impatient = { statementTimeout: '2s' } as const;
     const store = bench.closeAtEnd(new TypeOrmRunStore(dataSource, impatient));
     const runStore = new FaultyRunStore(store);
-    const guard = await guardOn(bench, dataSource, { ...impatient, runStore });
+    const lockProvider = bench.closeAtEnd(new TypeOrmLockProvider(dataSource, impatient));
+    const quiet = { logger: false, pollInterval: false } as const;
+    const guard = bench.closeAtEnd(newGuard({ ...quiet, ...impatient, lockProvider, runStore }));
     const noBank = (): never => {
       throw new Error('no bank today');
     };
@@ -111,46 +118,20 @@ testOnServers(
 const CLAIMERS = 10;
 const ROUNDS = 5;
 
-const SET_LEVEL = {
-  mysql: 'SET SESSION TRANSACTION',
-  mariadb: 'SET SESSION TRANSACTION',
-  postgres: 'SET SESSION CHARACTERISTICS AS TRANSACTION',
-};
-
-interface MysqlPool {
-  /** Called for every connection that it opens. */
-  on(event: 'connection', listener: (connection: { query(text: string): unknown }) => void): unknown;
-}
-
-/** An application that runs the given statement on each of its connections. */
-async function applicationWith(bench: ServerBench, statement: string): Promise<DataSource> {
-  const application = await bench.connected({
-    poolSize: CLAIMERS,
-    extra: bench.server === 'postgres' ? { idleTimeoutMillis: 0 } : {},
-  });
-  const runners = Array.from({ length: CLAIMERS }, () => application.createQueryRunner());
-  await Promise.all(runners.map((runner) => runner.query(statement)));
-  for (const runner of runners) await runner.release();
-  return application;
-}
-
-for (const level of ['READ UNCOMMITTED', 'READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE']) {
-  testOnServers(`on shared connections at ${level}, each key has one winner (L-10)`, async (bench) => {
-    await withLedger(bench);
-    const statement = `${SET_LEVEL[bench.server]} ISOLATION LEVEL ${level}`;
-    const guard = await guardOn(bench, await applicationWith(bench, statement), { connections: 'shared' });
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const at = new Date(Date.UTC(2026, 10, 1 + round, 12));
-      const claims = Array.from({ length: CLAIMERS }, (_, index) => {
-        const configuration = { ...closeDay({ name: 'close-day' }), name: `lock-${index}`, at };
-        return guard.run(configuration, () => index);
-      });
-      const results: TaskResult<number>[] = await Promise.all(claims);
-      assert.equal(results.filter(({ executed }) => executed).length, 1);
-    }
-    assert.deepEqual(await rows(bench), Array(ROUNDS).fill(['completed', 1]));
-  });
-}
+testOnServers('each key has one winner (L-10)', async (bench) => {
+  await withLedger(bench);
+  const guard = await guardOn(bench, bench.dataSource());
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const at = new Date(Date.UTC(2026, 10, 1 + round, 12));
+    const claims = Array.from({ length: CLAIMERS }, (_, index) => {
+      const configuration = { ...closeDay({ name: 'close-day' }), name: `lock-${index}`, at };
+      return guard.run(configuration, () => index);
+    });
+    const results: TaskResult<number>[] = await Promise.all(claims);
+    assert.equal(results.filter(({ executed }) => executed).length, 1);
+  }
+  assert.deepEqual(await rows(bench), Array(ROUNDS).fill(['completed', 1]));
+});
 
 testOnServers(
   'a claim stays recorded if the surrounding transaction is rolled back (L-11)',
@@ -158,7 +139,7 @@ testOnServers(
     await withLedger(bench);
     const application = await bench.connected();
     await application.query(APPLICATION_TABLE);
-    const guard = await guardOn(bench, application, { connections: 'shared' });
+    const guard = await guardOn(bench, application);
     const { task, runs } = countedTask();
     await ambientTransaction(application, 'rollback', async () => void (await guard.run(JOB, task)));
     assert.deepEqual(await bench.database.ask('SELECT * FROM day_totals'), []);
@@ -168,44 +149,22 @@ testOnServers(
   },
 );
 
-for (const server of ['mysql', 'mariadb'] as const) {
-  for (const completionType of ['CHAIN', 'RELEASE']) {
+for (const server of ['mysql', 'mariadb'] as const)
+  for (const completionType of ['CHAIN', 'RELEASE'])
     testOnServer(
       server,
       `in sessions with completion_type ${completionType}, cronlatch knows what was committed (L-12)`,
       async (bench) => {
         await withLedger(bench);
-        const application = await bench.connected();
-        const { pool } = application.driver as unknown as { pool: MysqlPool };
-        const chain = `SET SESSION completion_type = '${completionType}'`;
-        pool.on('connection', (connection) => connection.query(chain));
-        await application.query(chain); // The first one is open already.
-        const guard = await guardOn(bench, application, { connections: 'shared' });
-        const noBank = (): never => {
-          throw new Error('no bank today');
+        const session = bench.closeAtEnd(new OwnSession(bench.application));
+        await session.runs.insert(RUNNING, LIMIT);
+        await session.query(`SET SESSION completion_type = '${completionType}'`);
+        const fail = (found: FoundRun | undefined) => {
+          assert.ok(found);
+          return { value: 'written', write: { ...found.run, state: 'failed' as const } };
         };
-        await assert.rejects(guard.run(JOB, noBank), /no bank today/);
+        assert.equal(await session.runs.change(CLAIM, fail, LIMIT), 'written');
         assert.deepEqual(await rows(bench), [['failed', 1]]);
-        assert.deepEqual(await guard.run(JOB, () => 'done'), { executed: true, value: 'done' });
-        assert.deepEqual(await rows(bench), [['completed', 2]]);
+        assert.equal(await session.runs.change(CLAIM, () => ({ value: 'read' }), LIMIT), 'read');
       },
     );
-  }
-
-  // Sessions of PostgreSQL always autocommit.
-  testOnServer(server, 'without autocommit the claim is committed, or nothing runs (L-12)', async (bench) => {
-    await withLedger(bench);
-    const application = await applicationWith(bench, 'SET SESSION autocommit = 0');
-    const { task, runs } = countedTask();
-    const shared = await guardOn(bench, application, { connections: 'shared' });
-    await assert.rejects(shared.run(JOB, task), /left inside a transaction/);
-    assert.equal(runs(), 0);
-    assert.deepEqual(await rows(bench), []);
-
-    const own = await guardOn(bench, application);
-    let whileRunning: unknown;
-    await own.run(JOB, async () => void (whileRunning = await rows(bench)));
-    assert.deepEqual(whileRunning, [['running', 1]]);
-    assert.deepEqual(await rows(bench), [['completed', 1]]);
-  });
-}

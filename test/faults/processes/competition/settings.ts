@@ -20,7 +20,7 @@ export interface SessionZone {
 }
 
 export const LOS_ANGELES: SessionZone = { name: 'America/Los_Angeles', offset: '-08:00' };
-export const PRAGUE: SessionZone = { name: 'Europe/Prague', offset: '+01:00' };
+const PRAGUE: SessionZone = { name: 'Europe/Prague', offset: '+01:00' };
 
 /** How the workers differ. None of this may matter. */
 export interface Surroundings {
@@ -28,18 +28,17 @@ export interface Surroundings {
   readonly timeZone: string;
   /** The zone of the application's sessions in the database; if left out, the server's. */
   readonly sessionZone?: SessionZone;
-  readonly connections: 'own' | 'shared';
 }
 
 export const WORKERS: readonly Surroundings[] = [
-  { timeZone: 'Pacific/Kiritimati', connections: 'own' },
-  { timeZone: 'Europe/Prague', connections: 'own', sessionZone: LOS_ANGELES },
-  { timeZone: 'America/Los_Angeles', connections: 'own', sessionZone: PRAGUE },
-  { timeZone: 'UTC', connections: 'own' },
-  { timeZone: 'Pacific/Kiritimati', connections: 'own', sessionZone: LOS_ANGELES },
-  { timeZone: 'Europe/Prague', connections: 'shared' },
-  { timeZone: 'America/Los_Angeles', connections: 'shared', sessionZone: PRAGUE },
-  { timeZone: 'UTC', connections: 'shared', sessionZone: LOS_ANGELES },
+  { timeZone: 'Pacific/Kiritimati' },
+  { timeZone: 'Europe/Prague', sessionZone: LOS_ANGELES },
+  { timeZone: 'America/Los_Angeles', sessionZone: PRAGUE },
+  { timeZone: 'UTC' },
+  { timeZone: 'Pacific/Kiritimati', sessionZone: LOS_ANGELES },
+  { timeZone: 'Europe/Prague' },
+  { timeZone: 'America/Los_Angeles' },
+  { timeZone: 'UTC', sessionZone: LOS_ANGELES },
 ];
 
 const LONGEST_SKEW_MS = 200;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createJobGuard } from 'cronlatch/typeorm';
 import { DataSource } from 'typeorm';
 import { codesOf, examined, examinedAll, warningsAtStart } from '../../../support/benches/doctor';
 import { testOnOwnServers } from '../../../support/benches/own-server';
@@ -47,37 +48,81 @@ async function createLedger(options: DataSource['options']): Promise<void> {
 }
 
 for (const mode of ['transaction', 'statement'] as const)
-  testWith(
-    'postgres',
-    `PgBouncer in ${mode} mode is reported, and nothing else is examined`,
-    async (database, t) => {
-      await (await ledgerDataSource(database)).destroy();
-      const url = new URL(database.environment['DATABASE_URL'] ?? '');
-      const pooler = await pgbouncerBefore(url.href, mode);
-      if (pooler === undefined) {
-        reportSkip('pgbouncer');
-        return t.skip('pgbouncer is missing');
-      }
-      try {
-        url.port = new URL(pooler.url).port;
-        const through = { type: 'postgres', url: url.href } as const;
-        const { findings, fine } = await examinedAll(through);
-        assert.deepEqual([codesOf(findings), fine], [['error pooler'], []]);
-        const settings = await new DataSource(through).initialize();
-        const [row] = await settings.query<{ statement_timeout: string }[]>('SHOW statement_timeout');
-        await settings.destroy();
-        assert.equal(row?.statement_timeout, '0', 'the examination left no setting behind');
-        const shared = await examined(through, { connections: 'shared' });
-        assert.deepEqual(
-          shared.findings.filter(({ code }) => code === 'pooler'),
-          [],
-        );
-        assert.deepEqual(await warningsAtStart(through, { connections: 'shared' }), []);
-        const starting = await warningsAtStart(through);
-        assert.equal(starting.length, 1, 'the start warns as the examination does');
-        assert.match(starting[0] ?? '', /A pooler gives the sessions of the server to any client\./);
-      } finally {
-        await pooler.stop();
-      }
-    },
+  testWith('postgres', `behind PgBouncer in ${mode} mode, the guard sets nothing`, async (database, t) => {
+    await (await ledgerDataSource(database)).destroy();
+    const url = new URL(database.environment['DATABASE_URL'] ?? '');
+    const pooler = await pgbouncerBefore(url.href, mode);
+    if (pooler === undefined) {
+      reportSkip('pgbouncer');
+      return t.skip('pgbouncer is missing');
+    }
+    url.port = new URL(pooler.url).port;
+    const through = { type: 'postgres', url: url.href } as const;
+    const application = await new DataSource(through).initialize();
+    try {
+      const { findings, notExamined } = await examinedAll(through);
+      assert.deepEqual([codesOf(findings), notExamined], [['warning pooler'], []]);
+      const starting = await warningsAtStart(through);
+      assert.equal(starting.length, 1, 'the start warns as the examination does');
+      assert.match(
+        starting[0] ?? '',
+        /^A pooler gives the sessions .+ Use a direct address\. Otherwise nothing/,
+      );
+      assert.deepEqual(await settingsOf(application), DEFAULTS);
+    } finally {
+      await application.destroy();
+      await pooler.stop();
+    }
+  });
+
+testWith('postgres', 'behind PgBouncer in transaction mode, jobs and days run once', async (database, t) => {
+  await (await ledgerDataSource(database)).destroy();
+  const url = new URL(database.environment['DATABASE_URL'] ?? '');
+  const pooler = await pgbouncerBefore(url.href, 'transaction');
+  if (pooler === undefined) {
+    reportSkip('pgbouncer');
+    return t.skip('pgbouncer is missing');
+  }
+  url.port = new URL(pooler.url).port;
+  const through = { type: 'postgres', url: url.href } as const;
+  const application = await new DataSource(through).initialize();
+  const quiet = { logger: false, onWarning: () => {} } as const;
+  const guards = [await createJobGuard(application, quiet), await createJobGuard(application, quiet)];
+  try {
+    const ran: number[] = [];
+    const jobs = guards.map((guard) =>
+      Array.from({ length: 20 }, (_, number) =>
+        guard.wrap(
+          { name: `day-${number}`, lockAtMostFor: '1m', oncePer: { period: 'day', timeZone: 'UTC' } },
+          () => void ran.push(number),
+        ),
+      ),
+    );
+    await Promise.all(jobs.flat().map((job) => job()));
+    assert.deepEqual(
+      ran.sort((a, b) => a - b),
+      Array.from({ length: 20 }, (_, number) => number),
+    );
+    assert.deepEqual(await settingsOf(application), DEFAULTS);
+  } finally {
+    for (const guard of guards) await guard.close();
+    await application.destroy();
+    await pooler.stop();
+  }
+});
+
+const DEFAULTS = ['0', '0', '0', 'read committed'];
+
+/** What the guard sets in a direct session, as several sessions of the application find it. They must agree. */
+async function settingsOf(application: DataSource): Promise<readonly string[]> {
+  const text = `SELECT current_setting('statement_timeout') AS a, current_setting('lock_timeout') AS b,
+    current_setting('idle_in_transaction_session_timeout') AS c, current_setting('default_transaction_isolation') AS d`;
+  const seen = await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      const [row] = await application.query<Record<string, string>[]>(text);
+      return Object.values(row ?? {});
+    }),
   );
+  assert.equal(new Set(seen.map(String)).size, 1, String(seen));
+  return seen[0] ?? [];
+}

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { JobGuard } from 'cronlatch';
-import { TypeOrmLockProvider, TypeOrmRunStore } from 'cronlatch/typeorm';
+import { TypeOrmLockProvider } from 'cronlatch/typeorm';
 import { nextEvent } from '../../../support/benches/guard';
 import { testOnOwnServers } from '../../../support/benches/own-server';
 import { sampleSize } from '../../../support/checks/sample-size';
 import { createRunTables } from '../../../support/databases/run-tables';
+import { TypeOrmRunStore } from '../../../support/stores/typeorm-run-store';
+import { newGuard } from '../../../support/benches/guard-with-runs';
 
 const OPTIONS = { statementTimeout: '2s' } as const;
 /** Replaces the interval of a minute. */
@@ -20,7 +21,7 @@ testOnOwnServers(
     await createRunTables(application);
     const lockProvider = new TypeOrmLockProvider(application, OPTIONS);
     const runStore = new TypeOrmRunStore(application, OPTIONS);
-    const guard = new JobGuard({
+    const guard = newGuard({
       lockProvider,
       runStore,
       pollInterval: DUE_EVERY_MS,

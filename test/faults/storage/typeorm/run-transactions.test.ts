@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
-import { TypeOrmRunStore } from 'cronlatch/typeorm';
 import type { RunStore } from '#cronlatch/ledger/run-store';
 import { testOnServers, type ServerBench } from '../../../support/benches/server';
 import { eventually } from '../../../support/clocks/eventually';
 import { ambientTransaction, APPLICATION_TABLE } from '../../../support/databases/ambient-transaction';
-import { databaseOn, SERVER_NAMES, testOn } from '../../../support/databases/fresh';
 import { createRunTables } from '../../../support/databases/run-tables';
 import { protocolOf, sqlProxy, type SqlProxy } from '../../../support/faults/sql-proxy/sql-proxy';
 import { targetOf, throughProxy } from '../../../support/faults/tcp-proxy';
 import { CLAIM, FAILED, LIMIT, PENDING, RUNNING } from '../../../support/jobs/runs';
-import { ContractPlaces } from '../../../support/stores/places';
-import { CONTRACT_STORES, describeVariant } from '../../../support/stores/variants';
+import { TypeOrmRunStore } from '../../../support/stores/typeorm-run-store';
 
 const ANY = { order: 'oldest-first', limit: 10 } as const;
 
@@ -170,64 +167,30 @@ for (const { what, stalled, isWritten } of [
   });
 }
 
-testOnServers(
-  'a transaction that the application left open on its connection is not committed',
-  async (bench) => {
-    await createRunTables(bench.application);
-    await bench.application.query(APPLICATION_TABLE);
-    const application = await bench.connected({ poolSize: 1 });
-    const store = new TypeOrmRunStore(application, { connections: 'shared' });
-    await store.insert(RUNNING, LIMIT);
-    const leak = application.createQueryRunner();
-    await leak.query('START TRANSACTION');
-    await leak.query('INSERT INTO day_totals (total) VALUES (1)');
-    await leak.release();
-    await assert.rejects(fail(store), { outcome: 'nothing-ran', message: /left inside a transaction/ });
-    assert.deepEqual(await stateOf(bench), UNCHANGED);
-    assert.deepEqual(await bench.application.query('SELECT * FROM day_totals'), []);
+testOnServers('a transaction that is rolled back takes no run with it (L-10, L-11)', async (bench) => {
+  const { application } = bench;
+  await createRunTables(application);
+  await application.query(APPLICATION_TABLE);
+  const store = bench.closeAtEnd(new TypeOrmRunStore(application));
+  await ambientTransaction(application, 'rollback', async () => {
+    assert.equal(await store.insert(RUNNING, LIMIT), true);
+    assert.equal(await store.insert({ ...PENDING, scope: 'eu', event: FAILED }, LIMIT), true);
+    assert.equal(await store.insert({ ...RUNNING, scope: 'us' }, LIMIT), true);
+    assert.equal(await store.insert({ ...RUNNING, event: FAILED }, LIMIT), false);
+    assert.equal(await store.change({ ...CLAIM, periodKey: 'none' }, () => ({ value: 1 }), LIMIT), 1);
     assert.equal(await fail(store), 'changed');
-  },
-);
-
-for (const server of SERVER_NAMES) {
-  for (const variant of CONTRACT_STORES[server].variants) {
-    testOn(
-      server,
-      `a transaction that is rolled back takes no run with it (${describeVariant(variant)}) (L-10, L-11)`,
-      async () => {
-        const places = new ContractPlaces(variant, () => databaseOn(server));
-        const place = await places.take();
-        const { application, operator } = place;
-        await createRunTables(operator);
-        const store = new TypeOrmRunStore(application, { connections: variant.connections });
-        try {
-          await ambientTransaction(application, 'rollback', async () => {
-            assert.equal(await store.insert(RUNNING, LIMIT), true);
-            assert.equal(await store.insert({ ...PENDING, scope: 'eu', event: FAILED }, LIMIT), true);
-            assert.equal(await store.insert({ ...RUNNING, scope: 'us' }, LIMIT), true);
-            assert.equal(await store.insert({ ...RUNNING, event: FAILED }, LIMIT), false);
-            assert.equal(await store.change({ ...CLAIM, periodKey: 'none' }, () => ({ value: 1 }), LIMIT), 1);
-            assert.equal(await fail(store), 'changed');
-            assert.equal(await store.complete({ ...CLAIM, scope: 'us' }, undefined, LIMIT), true);
-            const { runs } = await store.peek({ ...RUNNING, since: undefined }, LIMIT);
-            assert.deepEqual(
-              runs.map(({ state }) => state),
-              ['failed'],
-            );
-          });
-          const runs = await store.find(ANY, LIMIT);
-          assert.deepEqual(
-            runs.map(({ state }) => state),
-            ['failed', 'pending', 'completed'],
-          );
-          assert.equal((await store.events(CLAIM, LIMIT)).length, 1);
-          assert.equal((await operator.query<unknown[]>('SELECT * FROM day_totals')).length, 0);
-        } finally {
-          await store.close();
-          await places.giveBack(place);
-          await places.dispose();
-        }
-      },
+    assert.equal(await store.complete({ ...CLAIM, scope: 'us' }, undefined, LIMIT), true);
+    const { runs } = await store.peek({ ...RUNNING, since: undefined }, LIMIT);
+    assert.deepEqual(
+      runs.map(({ state }) => state),
+      ['failed'],
     );
-  }
-}
+  });
+  const runs = await store.find(ANY, LIMIT);
+  assert.deepEqual(
+    runs.map(({ state }) => state),
+    ['failed', 'pending', 'completed'],
+  );
+  assert.equal((await store.events(CLAIM, LIMIT)).length, 1);
+  assert.deepEqual(await application.query('SELECT * FROM day_totals'), []);
+});

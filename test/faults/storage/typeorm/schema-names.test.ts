@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DataSource } from 'typeorm';
 import { LockStorageError } from 'cronlatch';
-import { TypeOrmLockProvider, type TypeOrmLockProviderOptions } from 'cronlatch/typeorm';
+import { TypeOrmLockProvider } from 'cronlatch/typeorm';
 import { testWith, type DatabaseName, type TestDatabase } from '../../../support/databases/fresh';
 import { migratedDataSource } from '../../../support/databases/lock-table';
 import { TRICKY_NAMES, TRIED_NAMES } from '../../../storage/typeorm/flaws/tricky-names';
@@ -79,26 +79,22 @@ async function owners(dataSource: DataSource): Promise<Map<string, string>> {
   return new Map(rows.map(({ name, locked_by: owner }) => [name, owner]));
 }
 
-async function grantEveryName(
-  database: TestDatabase,
-  changes: readonly string[],
-  options: TypeOrmLockProviderOptions = {},
-): Promise<string[]> {
-  const dataSource = await migratedDataSource(database, { poolSize: 1 });
+async function grantEveryName(database: TestDatabase, changes: readonly string[]): Promise<string[]> {
+  const dataSource = await migratedDataSource(database);
   for (const change of changes) await dataSource.query(change);
   const onWarning = (): void => {};
-  const [first, second] = [options, options].map(
-    (each) => new TypeOrmLockProvider(dataSource, { ...each, onWarning }),
-  );
+  const [first, second] = [
+    new TypeOrmLockProvider(dataSource, { onWarning }),
+    new TypeOrmLockProvider(dataSource, { onWarning }),
+  ];
   try {
-    assert.ok(first && second);
     const granted = await lockEveryName(dataSource, first);
     await dataSource.query('UPDATE shedlock SET lock_until = locked_at');
     assert.deepEqual(await lockEveryName(dataSource, second), granted, 'when all were free');
     return granted;
   } finally {
-    await first?.close();
-    await second?.close();
+    await first.close();
+    await second.close();
     await dataSource.destroy();
   }
 }
@@ -119,19 +115,5 @@ for (const [server, columns] of Object.entries(COLUMNS) as [DatabaseName, (typeo
           granted.join(),
         );
     });
-  }
-}
-
-for (const server of ['mysql', 'mariadb'] as const) {
-  for (const collation of ['utf8mb4_bin', 'utf8mb4_general_ci']) {
-    testWith(
-      server,
-      `nor in lenient sessions of the application (${collation}) (P1, F-65)`,
-      async (database) => {
-        const lenient = [...(COLUMNS[server][collation] ?? []), `SET sql_mode = ''`];
-        const granted = await grantEveryName(database, lenient, { connections: 'shared' });
-        assert.equal(granted.length === TRIED_NAMES.length, EXACT.has(collation));
-      },
-    );
   }
 }

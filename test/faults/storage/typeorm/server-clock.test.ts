@@ -4,10 +4,10 @@ import { LockStorageError, type Lock, type LockConfiguration } from 'cronlatch';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
 import { closing } from '../../../support/benches/closing';
 import { JOB } from '../../../support/benches/lock';
+import { OwnSession } from '../../../support/benches/own-session';
 import { OwnServerBench } from '../../../support/benches/own-server';
 import { eventually } from '../../../support/clocks/eventually';
 import { testWithFakedClock } from '../../../support/clocks/faked';
-import { providerOnSessionClock } from '../../../support/clocks/session';
 import { testWith } from '../../../support/databases/fresh';
 import { JavaShedLock } from '../../../support/databases/java-shedlock';
 import { databaseNowUs, migratedDataSource } from '../../../support/databases/lock-table';
@@ -35,22 +35,13 @@ function testServerClock(server: 'mariadb' | 'postgres', cases: Readonly<Record<
       clock.set('+0');
       await application.query('DELETE FROM shedlock');
       const set = (shown: string): void => clock.set(shown);
-      await t.test(name, () => withTwo(application, (two) => body({ ...two, application, set })));
+      await t.test(name, async () => {
+        await using provider = closing(new TypeOrmLockProvider(application));
+        await using other = closing(new TypeOrmLockProvider(application));
+        await body({ provider, other, application, set });
+      });
     }
   });
-}
-
-async function withTwo(
-  application: DataSource,
-  body: (two: Pick<Scene, 'provider' | 'other'>) => Promise<void>,
-  newProvider = (dataSource: DataSource) => new TypeOrmLockProvider(dataSource),
-): Promise<void> {
-  const [provider, other] = [newProvider(application), newProvider(application)];
-  try {
-    await body({ provider, other });
-  } finally {
-    await Promise.all([provider.close(), other.close()]);
-  }
 }
 
 /**
@@ -61,11 +52,16 @@ function testSessionClock(cases: Readonly<Record<string, Case>>): void {
   for (const [name, body] of Object.entries(cases)) {
     testWith('mysql', `a session whose clock is set: ${name}`, async (database) => {
       await using application = closing(await migratedDataSource(database, { poolSize: 1 }));
+      await using one = closing(new OwnSession(application));
+      await using another = closing(new OwnSession(application));
       const pending: Promise<unknown>[] = [];
-      // It has one connection, on which statements keep their order.
-      const set = (shown: string): void =>
-        void pending.push(application.query(`SET timestamp = ${secondsShown(shown)}`));
-      await withTwo(application, (two) => body({ ...two, application, set }), providerOnSessionClock);
+      const set = (shown: string): void => {
+        const seconds = secondsShown(shown);
+        for (const session of [one, another]) session.stopClockAt(seconds);
+        // It has one connection, on which statements keep their order.
+        pending.push(application.query(`SET timestamp = ${seconds}`));
+      };
+      await body({ provider: one.provider, other: another.provider, application, set });
       await Promise.all(pending);
     });
   }

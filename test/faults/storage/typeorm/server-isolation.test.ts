@@ -1,75 +1,60 @@
 import assert from 'node:assert/strict';
-import type { DataSource } from 'typeorm';
-import { testOnServer, testOnServers, type ServerBench } from '../../../support/benches/server';
+import { DataSource } from 'typeorm';
+import { TypeOrmLockProvider } from 'cronlatch/typeorm';
+import { testOnOwnServers } from '../../../support/benches/own-server';
 import { sampleSize } from '../../../support/checks/sample-size';
 import { shiftBack } from '../../../support/databases/lock-table';
 import { race } from '../../../support/jobs/race';
 
 const LEVELS = ['READ UNCOMMITTED', 'READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE'] as const;
 
+type Level = (typeof LEVELS)[number];
+
+/** How the sessions of a server get a default level, and how they read it. */
 const STATEMENTS = {
-  mysql: { set: 'SET SESSION TRANSACTION', read: 'SELECT @@transaction_isolation AS level', extra: {} },
-  mariadb: { set: 'SET SESSION TRANSACTION', read: 'SELECT @@tx_isolation AS level', extra: {} },
+  mysql: {
+    set: (level: Level) => [`SET GLOBAL TRANSACTION ISOLATION LEVEL ${level}`],
+    read: 'SELECT @@transaction_isolation AS level',
+  },
+  mariadb: {
+    // The server then refuses a write of a row that has changed since the snapshot (1020).
+    set: (level: Level) => [
+      `SET GLOBAL TRANSACTION ISOLATION LEVEL ${level}`,
+      'SET GLOBAL innodb_snapshot_isolation = ON',
+    ],
+    read: 'SELECT @@tx_isolation AS level',
+  },
   postgres: {
-    set: 'SET SESSION CHARACTERISTICS AS TRANSACTION',
+    set: (level: Level) => [
+      `ALTER DATABASE app SET default_transaction_isolation = '${level.toLowerCase()}'`,
+    ],
     read: `SELECT current_setting('transaction_isolation') AS level`,
-    // An unused connection stays open with its level.
-    extra: { idleTimeoutMillis: 0 },
   },
 };
 
 const ASKERS = 20;
 const ROUNDS = sampleSize({ fast: 20, full: 200 });
 
-/** On every connection of the pool at once. */
-async function onAll(application: DataSource, statement: string): Promise<{ level?: string }[]> {
-  const runners = Array.from({ length: ASKERS }, () => application.createQueryRunner());
-  try {
-    const answers = await Promise.all(runners.map((runner) => runner.query(statement)));
-    return answers.flat() as { level?: string }[];
-  } finally {
-    for (const runner of runners) await runner.release();
-  }
-}
-
-async function askersRace(bench: ServerBench, application: DataSource): Promise<void> {
-  const askers = Array.from({ length: ASKERS }, () => bench.provider({ connections: 'shared' }, application));
-  for (const asker of askers) await asker.check();
-  for (let round = 0; round < ROUNDS; round += 1) {
-    await Promise.all([race(askers, `new-${round}`), race(askers, 'expired')]);
-    await shiftBack(bench.application, 120_000);
-  }
-}
-
-for (const level of LEVELS) {
-  testOnServers(
-    `with shared connections at ${level}, one of ${ASKERS} callers gets a new lock, and one an expired lock (P1, F-47)`,
-    async (bench) => {
-      const { set, read, extra } = STATEMENTS[bench.server];
-      const application = await bench.connected({ poolSize: ASKERS, extra });
-      await onAll(application, `${set} ISOLATION LEVEL ${level}`);
-      await askersRace(bench, application);
-      const kept = (await onAll(application, read)).map((row) => row.level?.toUpperCase().replace('-', ' '));
-      assert.deepEqual(kept, Array(ASKERS).fill(level));
-    },
-  );
-}
-
-for (const level of ['REPEATABLE READ', 'SERIALIZABLE'] as const) {
-  // The server refuses a write of a row that has changed since the snapshot (1020).
-  testOnServer(
-    'mariadb',
-    `the same with innodb_snapshot_isolation, at ${level} (P1, F-47)`,
-    async (bench) => {
-      const application = await bench.connected({ poolSize: ASKERS });
-      await onAll(application, 'SET SESSION innodb_snapshot_isolation = ON');
-      await onAll(application, `${STATEMENTS.mariadb.set} ISOLATION LEVEL ${level}`);
-      await askersRace(bench, application);
-      const kept = await onAll(application, 'SELECT @@innodb_snapshot_isolation AS level');
-      assert.deepEqual(
-        kept.map((row) => Number(row.level)),
-        Array(ASKERS).fill(1),
-      );
-    },
-  );
-}
+testOnOwnServers(
+  `on a server with any default isolation level, one of ${ASKERS} callers gets a new lock, and one an expired lock (P1, F-47)`,
+  async (bench) => {
+    const { application, type } = bench;
+    const { set, read } = STATEMENTS[type];
+    const administrator = await bench.administrator();
+    for (const level of LEVELS) {
+      for (const statement of set(level)) await administrator.query(statement);
+      const fresh = await new DataSource(application.options).initialize();
+      const [shown] = await fresh.query<{ level: string }[]>(read);
+      await fresh.destroy();
+      assert.equal(shown?.level.toUpperCase().replace('-', ' '), level);
+      const askers = Array.from({ length: ASKERS }, () => new TypeOrmLockProvider(application));
+      for (const asker of askers) await asker.check();
+      for (let round = 0; round < ROUNDS; round += 1) {
+        await Promise.all([race(askers, `new-${level}-${round}`), race(askers, 'expired')]);
+        await shiftBack(application, 120_000);
+      }
+      for (const asker of askers) await asker.close();
+    }
+    await administrator.destroy();
+  },
+);

@@ -3,10 +3,7 @@ import { test } from 'node:test';
 import { systemClock } from 'cronlatch/provider';
 import { isPooled } from '#cronlatch/storage/sql/connections/route';
 import { Connections } from '#cronlatch/storage/sql/connections/connections';
-import {
-  OwnServerConnections,
-  SharedServerConnections,
-} from '#cronlatch/storage/sql/connections/server-connections';
+import { OwnServerConnections } from '#cronlatch/storage/sql/connections/server-connections';
 import type { DriverSession, ServerDriver } from '#cronlatch/storage/sql/connections/server-driver';
 import { SqlExecutionError, type SqlResult } from '#cronlatch/storage/sql/connections/statement';
 import { mysqlServer } from '#cronlatch/storage/mysql2/mysql-server';
@@ -57,21 +54,12 @@ function bench(driver: ServerDriver, answers: Answers) {
     warn: (message: string) => void warnings.push(message),
   };
   const open = () => ({ session: session(), opened: Promise.resolve() });
-  const one = session();
-  const pool = { size: 2, borrow: () => Promise.resolve({ session: one, release: () => {} }) };
-  const sources = {
-    own: new OwnServerConnections(driver, open, settings),
-    shared: new SharedServerConnections(driver, pool, settings),
-  };
-  const connections = {
-    own: new Connections(sources.own, driver.dialect, systemClock),
-    shared: new Connections(sources.shared, driver.dialect, systemClock),
-  };
-  const execute = (kind: 'own' | 'shared') =>
-    connections[kind].run(
-      (session, endsAtMs) => session.execute({ id: '', text: 'DO 0', values: [] }, endsAtMs),
-      { timeoutMs: 5000 },
-    );
+  const own = new OwnServerConnections(driver, open, settings);
+  const connections = new Connections(own, driver.dialect, systemClock);
+  const execute = () =>
+    connections.run((session, endsAtMs) => session.execute({ id: '', text: 'DO 0', values: [] }, endsAtMs), {
+      timeoutMs: 5000,
+    });
   return { log, warnings, connections, execute };
 }
 
@@ -85,26 +73,25 @@ for (const [name, driver] of [
   ['mysql', mysqlServer],
   ['postgres', postgresServer],
 ] as const) {
-  for (const kind of ['own', 'shared'] as const)
-    void test(`on ${name}, a proxy that sends plain SELECTs to a replica is warned of once (${kind})`, async () => {
-      const { warnings, execute } = bench(driver, { plain: [REPLICA[name]], locking: [PRIMARY[name]] });
-      await Promise.all([execute(kind), execute(kind)]);
-      assert.deepEqual(warnings.length, 1);
-      assert.match(
-        warnings[0] ?? '',
-        /^A proxy sends plain SELECTs to a replica, .+ load_balance_mode = off\.$/,
-      );
-    });
+  void test(`on ${name}, a proxy that sends plain SELECTs to a replica is warned of once`, async () => {
+    const { warnings, execute } = bench(driver, { plain: [REPLICA[name]], locking: [PRIMARY[name]] });
+    await Promise.all([execute(), execute()]);
+    assert.deepEqual(warnings.length, 1);
+    assert.match(
+      warnings[0] ?? '',
+      /^A proxy sends plain SELECTs to a replica, .+ load_balance_mode = off\.$/,
+    );
+  });
 
   void test(`on ${name}, a session on a replica alone has no proxy before it`, async () => {
     const { warnings, execute } = bench(driver, { plain: [REPLICA[name]] });
-    await execute('own');
+    await execute();
     assert.deepEqual(warnings, []);
   });
 
   void test(`on ${name}, a session of the primary is set up with two statements`, async () => {
     const { log, warnings, execute } = bench(driver, { plain: [PRIMARY[name]] });
-    await execute('own');
+    await execute();
     assert.equal(log[0], driver.variables);
     assert.deepEqual([log.length, log[2], warnings], [3, 'DO 0', []]);
   });
@@ -114,14 +101,26 @@ for (const [name, driver] of [
       plain: [PRIMARY[name]],
       sessionIds: [71, 71, 71, 71, 71, 71],
     });
-    await Promise.all([execute('own'), execute('own')]);
+    await Promise.all([execute(), execute()]);
     assert.deepEqual(warnings.length, 1);
     assert.match(
       warnings[0] ?? '',
-      /^A pooler gives the sessions of the server to any client\. .+ 'shared'\.$/,
+      /^A pooler gives the sessions of the server to any client\. .+ Use a direct address\. Otherwise nothing has to be done\.$/,
     );
   });
 }
+
+void test('on postgres, nothing is set in the sessions of a pooler', async () => {
+  const { log, execute } = bench(postgresServer, {
+    plain: [PRIMARY.postgres],
+    sessionIds: [71, 71, 71, 71, 71, 71],
+  });
+  await Promise.all([execute(), execute()]);
+  assert.deepEqual(
+    log.filter((text) => text !== postgresServer.variables),
+    ['DO 0', 'DO 0'],
+  );
+});
 
 void test('two nodes with sessions of the same number do not count as a pooler', async () => {
   const askOn = (wsrep_node_name: string) => () =>
@@ -162,31 +161,31 @@ for (const { named, isSet, begin, end, setting } of CLUSTERS) {
 
   void test(`sessions of the guard wait for their node (${kind})`, async () => {
     const { log, warnings, connections, execute } = bench(mysqlServer, { plain: variables(named) });
-    await execute('own');
+    await execute();
     assert.match(log[2] ?? '', begin);
     assert.deepEqual([log[3], warnings], ['DO 0', []]);
-    assert.ok(connections.own.nodeWait);
+    assert.ok(connections.nodeWait);
   });
 
   void test(`a stronger setting of the servers stays (${kind})`, async () => {
     const { log, connections, execute } = bench(mysqlServer, { plain: variables(isSet) });
-    await Promise.all([execute('own'), execute('shared')]);
+    await Promise.all([execute(), execute()]);
     assert.deepEqual(
       log.filter((text) => text.includes('@cronlatch_node_wait')),
       [],
     );
-    assert.ok(connections.own.nodeWait);
+    assert.ok(connections.nodeWait);
   });
 
   void test(`a server that refuses this of the guard's sessions is warned of once, and used (${kind})`, async () => {
     const denied = { errno: 1227, message: 'Access denied; you need SUPER' };
     const errorOf = (text: string) => (begin.test(text) ? Object.assign(new Error(), denied) : undefined);
     const { log, warnings, connections, execute } = bench(mysqlServer, { plain: variables(named), errorOf });
-    await Promise.all([execute('own'), execute('own')]);
+    await Promise.all([execute(), execute()]);
     assert.equal(log.at(-1), 'DO 0');
     assert.equal(warnings.length, 1);
     assert.match(warnings[0] ?? '', setting);
-    assert.equal(connections.own.nodeWait, undefined, 'a session of the application would be refused, too');
+    assert.equal(connections.nodeWait, undefined, 'a session of the application would be refused, too');
   });
 
   void test(`a session that is lost while it is set up is not used (${kind})`, async () => {
@@ -194,7 +193,7 @@ for (const { named, isSet, begin, end, setting } of CLUSTERS) {
     let isLost = false;
     const errorOf = (text: string) => ((isLost ||= begin.test(text)) ? lost : undefined);
     const { warnings, execute } = bench(mysqlServer, { plain: variables(named), errorOf });
-    await assert.rejects(execute('own'), { message: lost.message });
+    await assert.rejects(execute(), { message: lost.message });
     assert.deepEqual(warnings, []);
   });
 
@@ -202,16 +201,8 @@ for (const { named, isSet, begin, end, setting } of CLUSTERS) {
     const unanswered = new SqlExecutionError('the database did not answer within 5000 ms', 'sent');
     const errorOf = (text: string) => (begin.test(text) ? unanswered : undefined);
     const { warnings, execute } = bench(mysqlServer, { plain: variables(named), errorOf });
-    await assert.rejects(execute('own'), { message: unanswered.message });
+    await assert.rejects(execute(), { message: unanswered.message });
     assert.deepEqual(warnings, []);
-  });
-
-  void test(`sessions of the application are not changed, so the start warns (${kind})`, async () => {
-    const { log, warnings, execute } = bench(mysqlServer, { plain: variables(named) });
-    for (let statement = 1; statement <= 2; statement += 1) await execute('shared');
-    assert.deepEqual(log, [mysqlServer.variables, 'DO 0', 'DO 0']);
-    assert.equal(warnings.length, 1);
-    assert.match(warnings[0] ?? '', setting);
   });
 
   void test(`the session of a transaction waits for its node, and gets its setting back (${kind})`, async () => {

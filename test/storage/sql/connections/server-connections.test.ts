@@ -15,6 +15,7 @@ const driver = {
   readOnly: 'READ ONLY',
   variables: 'VARIABLES',
   sessionSettings: () => ['SETTINGS'],
+  setsPooledSessions: true,
   begin: 'BEGIN',
   beginAt: () => ['BEGIN'],
   commit: 'COMMIT',

@@ -23,7 +23,7 @@ function statement(text: string): SqlStatement {
 type Reply = Partial<SqlResult> | Error;
 
 /** One connection, on which some statements get faulty replies. */
-function bench({ isShared = false, faults = {} }: { isShared?: boolean; faults?: Record<string, Reply[]> }) {
+function bench({ faults = {} }: { faults?: Record<string, Reply[]> }) {
   const log: string[] = [];
   let inTransaction = false;
   const send = ({ text }: SqlStatement, { prepared }: { prepared: boolean }): Promise<SqlResult> => {
@@ -39,6 +39,7 @@ function bench({ isShared = false, faults = {} }: { isShared?: boolean; faults?:
     readOnly: '',
     variables: '',
     sessionSettings: () => [],
+    setsPooledSessions: true,
     begin: 'BEGIN',
     beginAt: () => assert.fail(),
     commit: 'COMMIT',
@@ -48,7 +49,7 @@ function bench({ isShared = false, faults = {} }: { isShared?: boolean; faults?:
     rowLock: { session: () => [], begin: () => '' },
   };
   const driverSession = { send, onEnd: () => {}, end: () => {}, destroy: () => {} };
-  const session = new ServerSession(driverSession, { driver, clock: systemClock, isShared });
+  const session = new ServerSession(driverSession, { driver, clock: systemClock });
   const connection: SqlConnection = {
     execute: (sent, endsAtMs) => session.execute(sent, endsAtMs),
     transaction: (first, decide, endsAtMs) => session.transaction(first, decide, endsAtMs),
@@ -142,13 +143,10 @@ void test('a connection that is not inside a transaction when it should be is an
   }
 });
 
-void test('our COMMIT does not commit what the application has left open on a shared connection', async () => {
-  const clean = bench({ isShared: true });
-  await clean.transact(writes);
-  assert.deepEqual(clean.log.slice(0, 2), ['PROBE', 'BEGIN']);
-  const { log, transact } = bench({ isShared: true, faults: { PROBE: [{ inTransaction: true }] } });
-  await assert.rejects(transact(writes), /left inside a transaction/);
-  assert.deepEqual(log, ['PROBE', 'destroyed']);
+void test('a connection that is inside a transaction when it should not be is an error', async () => {
+  const { log, read } = bench({ faults: { read: [{ inTransaction: true }] } });
+  await assert.rejects(read(), { progress: 'rolled-back', message: /left inside a transaction/ });
+  assert.deepEqual(log, ['read (prepared)', 'destroyed']);
 });
 
 void test('if a statement cannot be prepared, the whole transaction is repeated without preparing', async () => {

@@ -62,7 +62,6 @@ testRules('MySQL', 'mysql', MYSQL, [
     'warning',
     /a group with several primaries/,
   ],
-  [{ transaction_isolation: 'SERIALIZABLE' }, 'serializable', 'info', /SERIALIZABLE/],
   [{ Threads_connected: '142' }, 'few-connections', 'warning', /^Only 9 of 151 connections are free\./],
   [{ max_connections: '1000', Threads_connected: '901' }, 'few-connections', 'warning', /^Only 99 of 1000 /],
   [
@@ -79,7 +78,6 @@ testRules('MariaDB', 'mysql', MARIADB, [
   [{ log_bin: 'ON' }, 'not-durable', 'error', /^sync_binlog is 0, /],
   [{ read_only: 'NO_LOCK' }, 'read-only', 'error', /because read_only is NO_LOCK\./],
   [{ wsrep_on: 'ON' }, 'cluster', 'warning', /a Galera cluster/],
-  [{ tx_isolation: 'SERIALIZABLE' }, 'serializable', 'info', /SERIALIZABLE/],
 ]);
 
 testRules('PostgreSQL', 'postgres', POSTGRES, [
@@ -89,7 +87,6 @@ testRules('PostgreSQL', 'postgres', POSTGRES, [
   [{ full_page_writes: 'off' }, 'not-durable', 'error', /^full_page_writes is off/],
   [{ in_recovery: 'true' }, 'read-only', 'error', /because in_recovery is true\./],
   [{ default_transaction_read_only: 'on' }, 'read-only', 'error', /default_transaction_read_only is on\./],
-  [{ default_transaction_isolation: 'serializable' }, 'serializable', 'info', /SERIALIZABLE/],
   [{ connected: '88' }, 'few-connections', 'warning', /^Only 9 of 97 connections are free\./],
   [{ user_limit: '12' }, 'few-connections', 'warning', /^Only 7 of 12 connections of this user are /],
 ]);

@@ -31,7 +31,7 @@ void test('a privilege that could not be checked does not count as one that the 
 void test('the problem of a table contains the whole address, and the fix begins after it', () => {
   const address = 'SQLite at /srv/St. Gallen/jobs.db';
   const found = { schema: undefined, unsuitable: undefined, columns: [], indexes: [] };
-  const [missing] = verifyTable(table, found, { dialect: sqlite, address, sharesSessions: false });
+  const [missing] = verifyTable(table, found, { dialect: sqlite, address });
   assert.ok(missing);
   const { problem, fix } = judgeTable(table, missing, address);
   assert.equal(

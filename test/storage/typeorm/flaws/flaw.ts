@@ -11,8 +11,6 @@ export interface Flaw {
   readonly severity?: SchemaFinding['severity'];
   /** What its message names: the column, and what to do if no statement fixes it. */
   readonly message: RegExp;
-  /** The connections that detect it. Default: own. */
-  readonly connections?: 'own' | 'shared';
   /** `false`: no statement fixes it. */
   readonly isMended?: false;
 }

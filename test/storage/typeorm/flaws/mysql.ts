@@ -10,7 +10,6 @@ import {
 import type { Flaw, Variant } from './flaw';
 
 const modified = (column: string): readonly string[] => [`ALTER TABLE shedlock MODIFY ${column}`];
-const LEAVE_OWN = /Leave connections at 'own'\.$/;
 
 /** For MySQL and MariaDB. */
 export const MYSQL_FLAWS: readonly Flaw[] = [
@@ -85,11 +84,6 @@ export const MYSQL_FLAWS: readonly Flaw[] = [
       changes: modified(`${column} TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP`),
       ...{ code: 'imprecise-time', message: new RegExp(`'${column}' with 0 fractional digits`) },
     },
-    {
-      flaw: `${column} TIMESTAMP(6), on connections of the application`,
-      changes: modified(`${column} TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6)`),
-      ...{ code: 'session-time-zone', message: LEAVE_OWN, connections: 'shared', isMended: false },
-    },
   ]),
   ...['DATETIME(6)', 'TIMESTAMP(6)'].map((type): Flaw => ({
     flaw: `locked_at ${type} that updates itself`,
@@ -112,17 +106,6 @@ export const MYSQL_FLAWS: readonly Flaw[] = [
       },
     }),
   ),
-  ...['latin1_swedish_ci', 'utf8mb3_bin'].map((collation): Flaw => ({
-    flaw: `names in ${collation}, on connections of the application`,
-    changes: modified(
-      `name VARCHAR(64) CHARACTER SET ${collation.split('_')[0]} COLLATE ${collation} NOT NULL`,
-    ),
-    ...{
-      code: 'inexact-names',
-      message: /'name' that cannot store every Unicode character/,
-      connections: 'shared',
-    },
-  })),
   {
     flaw: 'names that are too wide, and folded',
     changes: modified('name VARCHAR(200) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci NOT NULL'),

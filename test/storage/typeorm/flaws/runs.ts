@@ -99,16 +99,13 @@ const MYSQL: readonly Flaw[] = [
     changes: modified('next_attempt_at DATETIME NULL'),
     ...{ code: 'imprecise-time', message: /'next_attempt_at' with 0 fractional digits/ },
   },
-  ...(['own', 'shared'] as const).flatMap((connections) =>
-    ['TIMESTAMP(6)', 'TIMESTAMP'].map((type): Flaw => ({
-      flaw: `an instant ${type}, which has the time zone of its session (${connections})`,
-      changes: modified(`lease_until ${type} NULL`),
-      code: 'session-time-zone',
-      message:
-        /'lease_until' of type timestamp.* time_zone '\+00:00'\. Run: .* MODIFY `lease_until` DATETIME\(6\) NULL;$/,
-      connections,
-    })),
-  ),
+  ...['TIMESTAMP(6)', 'TIMESTAMP'].map((type): Flaw => ({
+    flaw: `an instant ${type}, which has the time zone of its session`,
+    changes: modified(`lease_until ${type} NULL`),
+    code: 'session-time-zone',
+    message:
+      /'lease_until' of type timestamp.* time_zone '\+00:00'\. Run: .* MODIFY `lease_until` DATETIME\(6\) NULL;$/,
+  })),
   {
     flaw: 'an id without AUTO_INCREMENT',
     changes: modified('id BIGINT UNSIGNED NOT NULL'),

@@ -12,7 +12,7 @@ export function groupStatements(
   shape: LockTableShape,
   named: (text: string) => NamedStatement,
 ): GroupStatements | undefined {
-  if (!shape.comparesBytes || shape.overridesClock || shape.keyIndex === undefined) return undefined;
+  if (!shape.comparesBytes || shape.keyIndex === undefined) return undefined;
   const bySize = new Map(SIZES.map((size) => [size, textsFor(size, table, shape)]));
   const textsOf = ({ length }: readonly unknown[]): ReturnType<typeof textsFor> => {
     const size = SIZES.find((each) => each >= length) ?? length;

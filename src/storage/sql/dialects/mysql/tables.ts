@@ -39,14 +39,6 @@ export const columnTypes: ColumnTypes = {
     `CREATE ${isUnique ? 'UNIQUE ' : ''}INDEX \`${name}\` ON ${table.map((part) => `\`${part}\``).join('.')} (${columns.join(', ')})`,
 };
 
-/**
- * `FALSE` if MariaDB forbids sessions to set their clock. Also if MySQL replicates statements, because a replica would
- * evaluate UUID() at another time.
- */
-const HAS_SESSION_CLOCK = `TRUE /*M! AND @@secure_timestamp = 'NO' */ /*!80000 AND NOT EXISTS (
-      SELECT 1 FROM performance_schema.session_variables v
-      WHERE v.VARIABLE_NAME = 'binlog_format' AND v.VARIABLE_VALUE = 'STATEMENT') */`;
-
 /** InnoDB then refuses to write rows. A lookup, because a server without one of these variables would refuse its @@name. */
 const LOGS_STATEMENTS = `@@log_bin AND 2 = (SELECT COUNT(DISTINCT v.VARIABLE_VALUE)
       FROM /*!80000 performance_schema.session_variables */ /*M! information_schema.SESSION_VARIABLES */ v
@@ -64,7 +56,7 @@ const here = (view: string, number: number): string =>
 
 const columns = (number: number): string => `
   SELECT ${number} AS table_number, c.TABLE_SCHEMA AS found_in,
-    ${HAS_SESSION_CLOCK} AS has_session_clock, ${IS_SERVER_IN_UTC} AS is_server_in_utc,
+    ${IS_SERVER_IN_UTC} AS is_server_in_utc,
     c.COLUMN_NAME AS name, c.DATA_TYPE AS type, c.CHARACTER_MAXIMUM_LENGTH AS length,
     c.DATETIME_PRECISION AS digits, c.COLLATION_NAME AS collation_name, c.CHARACTER_SET_NAME AS charset_name,
     c.IS_NULLABLE AS is_nullable, c.COLUMN_DEFAULT AS default_value, c.EXTRA AS extra,
@@ -89,12 +81,6 @@ const HOLDS: Readonly<Record<string, readonly ColumnUse[]>> = {
   int: ['count'],
 };
 
-/** A UUID contains the server's time in tenths of a microsecond since 1582, regardless of the session's clock. */
-const SERVER_CLOCK = `CAST(CONV(SUBSTR(HEX(UUID_TO_BIN(UUID(), 1)), 2, 15), 16, 10) AS SIGNED) DIV 10 - 12219292800000000`;
-
-/** A statement that waited for a row still has the time of its start. */
-const LONGEST_WAIT_US = 2_000_000;
-
 export const inspection: TableInspection = {
   columns,
 
@@ -105,7 +91,6 @@ export const inspection: TableInspection = {
 
   read: (rows, indexes) => ({
     schema: rows[0] && String(rows[0]['found_in']),
-    hasSessionClock: Number(rows[0]?.['has_session_clock']) === 1,
     refusesReadCommitted: Number(rows[0]?.['logs_statements']) === 1,
     isServerInUtc: Number(rows[0]?.['is_server_in_utc']) === 1,
     unsuitable: rows[0] && unsuitable(rows[0]),
@@ -140,12 +125,6 @@ export const inspection: TableInspection = {
 
   // With more digits than the column has, MySQL would round up, and a released lock could stay held for half a step.
   now: ({ precision }) => `UTC_TIMESTAMP(${precision})`,
-
-  // Only MySQL executes the comment. It adds an interval of 0, or fails with an error that contains the text.
-  checkedNow: (now) => `${now} /*!80000 + INTERVAL IF(
-    ${SERVER_CLOCK} - TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) BETWEEN -1000 AND ${LONGEST_WAIT_US}, 0,
-    LENGTH(UUID_TO_BIN(CONCAT('the clock of this session is not that of the server: SET timestamp', LEFT(UUID(), 0))))
-  ) MICROSECOND */`,
 };
 
 /** Never uses DATABASE(), because the session may have changed it. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { RunSummary } from '../../ledger/run';
+import type { RunSummary } from '#cronlatch/ledger/run';
 import { cases } from './fixture';
 import { NOT_OVERDUE, OVERDUE, oneOfEach } from './one-of-each';
 import { DAY_MS, JOB, KEY, MINUTE_MS, PENDING, dayFrom, dueIn, pending, running, skipped } from './runs';

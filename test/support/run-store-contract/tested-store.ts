@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { LockStorageError, type StatementOptions } from '../../core';
-import type { Claim, Run, RunKey } from '../../ledger/run';
+import { LockStorageError } from 'cronlatch';
+import type { StatementOptions } from 'cronlatch/provider';
+import type { Claim, Run, RunKey } from '#cronlatch/ledger/run';
 import type {
   Decision,
   FoundRun,
@@ -10,8 +11,8 @@ import type {
   PurgeRequest,
   RunQuery,
   RunStore,
-} from '../../ledger/run-store';
-import { afterRealTime } from '../real-time';
+} from '#cronlatch/ledger/run-store';
+import { afterRealTime } from '#cronlatch/contracts/real-time';
 import { CLAIM, JOB, KEY, textOf } from './runs';
 
 export const LIMIT: StatementOptions = { timeoutMs: 5000 };

@@ -1,5 +1,5 @@
-import type { Run } from '../../ledger/run';
-import type { RunState } from '../../ledger/run-state';
+import type { Run } from '#cronlatch/ledger/run';
+import type { RunState } from '#cronlatch/ledger/run-state';
 import { CLAIM, pending } from './runs';
 import type { TestedStore } from './tested-store';
 

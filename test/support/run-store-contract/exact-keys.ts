@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { RunKey } from '../../ledger/run';
-import { INJECTED_NAMES, TRICKY_NAMES, randomName } from '../names';
+import type { RunKey } from '#cronlatch/ledger/run';
+import { INJECTED_NAMES, TRICKY_NAMES, randomName } from '#cronlatch/contracts/names';
 import { type Instances, cases } from './fixture';
 import { CLAIM, JOB, PENDING, keyOf, running, skipped, textOf } from './runs';
 

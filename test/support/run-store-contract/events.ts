@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { NewRunEvent } from '../../ledger/run-store';
+import type { NewRunEvent } from '#cronlatch/ledger/run-store';
 import { cases } from './fixture';
 import { DAY_MS, LOST, MINUTE_MS, PENDING, SKIPPED, keyOf, running } from './runs';
 

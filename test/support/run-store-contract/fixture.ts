@@ -1,7 +1,7 @@
-import type { Duration } from '../../core';
-import type { RunKey } from '../../ledger/run';
-import type { RunStore } from '../../ledger/run-store';
-import { ContractCapabilities, type Lacks, caseDefiner } from '../contract';
+import type { Duration } from 'cronlatch';
+import type { RunKey } from '#cronlatch/ledger/run';
+import type { RunStore } from '#cronlatch/ledger/run-store';
+import { ContractCapabilities, type Lacks, caseDefiner } from '#cronlatch/contracts/contract';
 import type { TestedStore } from './tested-store';
 
 /** What the contract needs to know about every store of runs. */
@@ -28,10 +28,9 @@ export interface RunStoreMeans {
 }
 
 /**
- * Capabilities that some stores have and others cannot have: the functions above, and `registerJobs`, the
- * register of jobs with its four methods.
+ * Capabilities that some stores have and others cannot have: the functions above,.
  */
-export type RunStoreCapability = keyof RunStoreMeans | 'registerJobs';
+export type RunStoreCapability = keyof RunStoreMeans;
 
 /** The capabilities that a store may lack, each with the reason in words. */
 export type LackedRunStoreCapabilities<Lacked extends RunStoreCapability = RunStoreCapability> =
@@ -42,7 +41,6 @@ export type RunStoreFixture<Lacked extends RunStoreCapability = never> = RunStor
   Omit<RunStoreMeans, Lacked>;
 
 export const CAPABILITIES = new ContractCapabilities<RunStoreCapability>('runStoreContract', {
-  registerJobs: false,
   deleteRun: true,
   ambientTransaction: true,
   staleReads: true,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { NewRun } from '../../ledger/run-store';
+import type { NewRun } from '#cronlatch/ledger/run-store';
 import { cases } from './fixture';
 import { oneOfEach } from './one-of-each';
 import { DAY_MS, LOST, SKIPPED, dayFrom, dueIn, keyOf, pending, skipped } from './runs';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { RunKey } from '../../ledger/run';
-import type { RunState } from '../../ledger/run-state';
-import type { Random } from '../random';
+import type { RunKey } from '#cronlatch/ledger/run';
+import type { RunState } from '#cronlatch/ledger/run-state';
+import type { Random } from '#cronlatch/contracts/random';
 import { type Instances, cases } from './fixture';
 import { CLAIM, JOB, LOST, MINUTE_MS, PENDING, dueIn, keyOf, running } from './runs';
 import type { TestedStore } from './tested-store';

@@ -1,5 +1,5 @@
-import type { Claim, Run, RunKey, RunPeriod } from '../../ledger/run';
-import type { FoundRun, NewRun, NewRunEvent } from '../../ledger/run-store';
+import type { Claim, Run, RunKey, RunPeriod } from '#cronlatch/ledger/run';
+import type { FoundRun, NewRun, NewRunEvent } from '#cronlatch/ledger/run-store';
 
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 24 * 60 * MINUTE_MS;

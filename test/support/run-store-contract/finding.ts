@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { RunKey } from '../../ledger/run';
-import type { RunState } from '../../ledger/run-state';
-import type { SummaryQuery } from '../../ledger/run-store';
+import type { RunKey } from '#cronlatch/ledger/run';
+import type { RunState } from '#cronlatch/ledger/run-state';
+import type { SummaryQuery } from '#cronlatch/ledger/run-store';
 import { cases } from './fixture';
 import { oneOfEach } from './one-of-each';
 import { JOB, MINUTE_MS, PENDING, SKIPPED, dayFrom, keyOf, pending, running, skipped } from './runs';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { FoundRun } from '../../ledger/run-store';
+import type { FoundRun } from '#cronlatch/ledger/run-store';
 import { cases } from './fixture';
 import { CLAIM, LOST, PENDING, keyOf, running } from './runs';
 import { retryContention, runConcurrently } from './tested-store';

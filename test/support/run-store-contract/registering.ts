@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { DeclaredJob, JobChange, JobRegistration, RegisteredJob } from '../../ledger/job-register';
-import { needing } from './fixture';
+import type { DeclaredJob, JobChange, JobRegistration, RegisteredJob } from '#cronlatch/ledger/job-register';
+import { cases } from './fixture';
 import { JOB, MINUTE_MS } from './runs';
 import { LIMIT, type TestedStore, retryContention, runConcurrently } from './tested-store';
 
@@ -38,7 +38,7 @@ const COMPLETED = {
 } as const satisfies JobChange;
 
 /** The register shows which jobs exist, what they declare, and whose tick no instance has answered. */
-export const registering = needing(['registerJobs'], (test) => [
+export const registering = cases((test) => [
   test('an empty register lists no job, at the store’s now (L7)', async (c) => {
     const { value, assertIsNow } = await c.store.readClockAround(() => list(c.store));
     assert.deepEqual(value.jobs, []);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Claim } from '../../ledger/run';
+import type { Claim } from '#cronlatch/ledger/run';
 import { cases, needing } from './fixture';
 import { NOT_OVERDUE, oneOfEach } from './one-of-each';
 import { CLAIM, KEY, LOST, PENDING, keyOf, running } from './runs';

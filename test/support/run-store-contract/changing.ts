@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Run } from '../../ledger/run';
+import type { Run } from '#cronlatch/ledger/run';
 import { cases } from './fixture';
 import { DAY_MS, KEY, LOST, MINUTE_MS, NEVER_STARTED, PENDING, dayFrom, keyOf, running } from './runs';
 

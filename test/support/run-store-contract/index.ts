@@ -1,4 +1,4 @@
-import { contractOf, type ContractCase } from '../contract';
+import { contractOf, type ContractCase } from '#cronlatch/contracts/contract';
 import { ambientTransactions } from './ambient-transaction';
 import { changing } from './changing';
 import { completing, deletedRuns } from './completing';

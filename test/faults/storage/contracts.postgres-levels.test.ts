@@ -1,3 +1,0 @@
-import { testServerContracts } from '../../support/stores/contract-tests';
-
-testServerContracts('postgres', 'the other levels');
