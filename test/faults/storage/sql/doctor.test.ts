@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { JobGuard } from 'cronlatch';
 import { createJobGuard } from 'cronlatch/typeorm';
 import { DataSource } from 'typeorm';
 import { codesOf, examined, examinedAll, warningsAtStart } from '../../../support/benches/doctor';
@@ -61,12 +62,13 @@ for (const mode of ['transaction', 'statement'] as const)
     const application = await new DataSource(through).initialize();
     try {
       const { findings, notExamined } = await examinedAll(through);
-      assert.deepEqual([codesOf(findings), notExamined], [['warning pooler'], []]);
+      // The servers of the tests write without fsync.
+      assert.deepEqual([codesOf(findings), notExamined], [['error not-durable', 'warning pooler'], []]);
       const starting = await warningsAtStart(through);
       assert.equal(starting.length, 1, 'the start warns as the examination does');
       assert.match(
         starting[0] ?? '',
-        /^A pooler gives the sessions .+ Use a direct address\. Otherwise nothing/,
+        /: A pooler gives the sessions .+ Use a direct address\. Otherwise nothing/,
       );
       assert.deepEqual(await settingsOf(application), DEFAULTS);
     } finally {
@@ -75,41 +77,41 @@ for (const mode of ['transaction', 'statement'] as const)
     }
   });
 
-testWith('postgres', 'behind PgBouncer in transaction mode, jobs and days run once', async (database, t) => {
-  await (await ledgerDataSource(database)).destroy();
-  const url = new URL(database.environment['DATABASE_URL'] ?? '');
-  const pooler = await pgbouncerBefore(url.href, 'transaction');
-  if (pooler === undefined) {
-    reportSkip('pgbouncer');
-    return t.skip('pgbouncer is missing');
-  }
-  url.port = new URL(pooler.url).port;
-  const through = { type: 'postgres', url: url.href } as const;
-  const application = await new DataSource(through).initialize();
-  const quiet = { logger: false, onWarning: () => {} } as const;
-  const guards = [await createJobGuard(application, quiet), await createJobGuard(application, quiet)];
-  try {
-    const ran: number[] = [];
-    const jobs = guards.map((guard) =>
-      Array.from({ length: 20 }, (_, number) =>
-        guard.wrap(
-          { name: `day-${number}`, lockAtMostFor: '1m', oncePer: { period: 'day', timeZone: 'UTC' } },
-          () => void ran.push(number),
-        ),
-      ),
-    );
-    await Promise.all(jobs.flat().map((job) => job()));
-    assert.deepEqual(
-      ran.sort((a, b) => a - b),
-      Array.from({ length: 20 }, (_, number) => number),
-    );
-    assert.deepEqual(await settingsOf(application), DEFAULTS);
-  } finally {
-    for (const guard of guards) await guard.close();
-    await application.destroy();
-    await pooler.stop();
-  }
-});
+for (const mode of ['transaction', 'statement'] as const)
+  testWith('postgres', `behind PgBouncer in ${mode} mode, locks and days run once`, async (database, t) => {
+    await (await ledgerDataSource(database)).destroy();
+    const url = new URL(database.environment['DATABASE_URL'] ?? '');
+    const pooler = await pgbouncerBefore(url.href, mode);
+    if (pooler === undefined) {
+      reportSkip('pgbouncer');
+      return t.skip('pgbouncer is missing');
+    }
+    url.port = new URL(pooler.url).port;
+    const application = await new DataSource({ type: 'postgres', url: url.href }).initialize();
+    const open = (): Promise<JobGuard> => createJobGuard(application, { logger: false });
+    const guards = [await open(), await open(), await open()];
+    try {
+      const ran: string[] = [];
+      const ticks = (kind: 'lock' | 'day', times: object): (() => Promise<unknown>)[] =>
+        guards.flatMap((guard) =>
+          Array.from({ length: 50 }, (_, number) => {
+            const name = `${kind}-${number}`;
+            return guard.wrap({ name, lockAtMostFor: '10m', ...times }, () => void ran.push(name));
+          }),
+        );
+      const night = ticks('lock', { lockAtLeastFor: '10m' });
+      const days = ticks('day', { oncePer: { period: 'day', timeZone: 'UTC' } });
+      // In statement mode the server refuses a claim that needs a transaction. The next tick of that day runs it.
+      for (const round of [[...night, ...days], days]) await Promise.all(round.map((tick) => tick()));
+      const expected = Array.from({ length: 50 }, (_, number) => [`lock-${number}`, `day-${number}`]).flat();
+      assert.deepEqual(ran.sort(), expected.sort());
+      assert.deepEqual(await settingsOf(application), DEFAULTS);
+    } finally {
+      for (const guard of guards) await guard.close();
+      await application.destroy();
+      await pooler.stop();
+    }
+  });
 
 const DEFAULTS = ['0', '0', '0', 'read committed'];
 
