@@ -11,7 +11,7 @@ import { BROKEN_OPERATORS } from './contract-mutants/broken-operators';
 import { BROKEN_PROVIDERS } from './contract-mutants/broken-providers';
 import { BROKEN_READS } from './contract-mutants/broken-reads';
 import { BROKEN_TRANSACTIONS } from './contract-mutants/broken-transactions';
-import { overlay } from './contract-mutants/overlay';
+import { mutantsOf, overlay } from './contract-mutants/overlay';
 
 interface Bench extends LockProviderFixture {
   readonly stores: { readonly inside: BreakableStore; readonly outside: BreakableStore };
@@ -64,24 +64,12 @@ function withProviders(breaks: (provider: LockProvider) => Partial<LockProvider>
 let shared: Bench | undefined;
 
 const MUTANTS = [
-  ...[...BROKEN_GRANTS, ...BROKEN_LEASES, ...BROKEN_READS].map(({ does, caughtBy, breaks }) => ({
-    mutant: `a store that ${does}`,
-    caughtBy,
-    create: () => rightFixture(breaks),
-  })),
-  ...[...BROKEN_PROVIDERS, ...BROKEN_LOCKS, ...BROKEN_OPERATORS].map(({ does, caughtBy, breaks }) => ({
-    mutant: `a provider that ${does}`,
-    caughtBy,
-    create: () => withProviders(breaks),
-  })),
-  ...BROKEN_TRANSACTIONS.map(({ does, caughtBy, run }) => ({
-    mutant: `a store that ${does}`,
-    caughtBy,
-    create: (): LockProviderFixture => {
-      const bench = rightFixture();
-      return { ...bench, ambientTransaction: (end, body) => run(bench.stores, end, body) };
-    },
-  })),
+  ...mutantsOf('store', [BROKEN_GRANTS, BROKEN_LEASES, BROKEN_READS], rightFixture),
+  ...mutantsOf('provider', [BROKEN_PROVIDERS, BROKEN_LOCKS, BROKEN_OPERATORS], withProviders),
+  ...mutantsOf('store', [BROKEN_TRANSACTIONS], (run): LockProviderFixture => {
+    const bench = rightFixture();
+    return { ...bench, ambientTransaction: (end, body) => run(bench.stores, end, body) };
+  }),
   {
     mutant: 'a place that is shared with every other',
     caughtBy: 'a lock of the same name in another place is another lock (P1)',

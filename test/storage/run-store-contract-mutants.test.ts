@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { SettableClock } from 'cronlatch/testing';
 import type { Run, RunKey } from '#cronlatch/ledger/run';
 import type { RunStore } from '#cronlatch/ledger/run-store';
-import { overlay } from './contract-mutants/overlay';
+import { mutantsOf, overlay } from './contract-mutants/overlay';
 import { BROKEN_CHANGES } from './run-store-mutants/broken-changes';
 import { BROKEN_COMPLETIONS } from './run-store-mutants/broken-completions';
 import { BROKEN_FINDS } from './run-store-mutants/broken-finds';
@@ -21,8 +21,8 @@ import { runStoreContract } from '../support/run-store-contract';
 import type { RunStoreFixture } from '../support/run-store-contract/fixture';
 
 interface Breaks {
-  readonly table?: BrokenRuns['breaks'];
-  readonly store?: BrokenRunStore['breaks'];
+  readonly table?: BrokenRuns;
+  readonly store?: BrokenRunStore;
 }
 
 interface Bench extends RunStoreFixture {
@@ -61,30 +61,20 @@ function fixtureWith({ table = () => ({}), store = () => ({}) }: Breaks = {}): B
 let shared: Bench | undefined;
 
 const MUTANTS = [
-  ...BROKEN_TABLES.map(({ does, caughtBy, breaks }) => ({
-    mutant: `a store that ${does}`,
-    caughtBy,
-    create: () => fixtureWith({ table: breaks }),
-  })),
-  ...[
-    ...[BROKEN_INSERTS, BROKEN_CHANGES, BROKEN_COMPLETIONS],
-    ...[BROKEN_PEEKS, BROKEN_FINDS, BROKEN_PURGES, BROKEN_REGISTERS, BROKEN_READS],
-  ]
-    .flat()
-    .map(({ does, caughtBy, breaks }) => ({
-      mutant: `a store that ${does}`,
-      caughtBy,
-      create: () => fixtureWith({ store: breaks }),
-    })),
-  ...BROKEN_TRANSACTIONS.map(({ does, caughtBy, run }) => ({
-    mutant: `a store that ${does}`,
-    caughtBy,
-    create: (): RunStoreFixture => {
-      const bench = fixtureWith();
-      const { store: inside, runs } = bench;
-      return { ...bench, ambientTransaction: (end, body) => run({ inside, runs }, end, body) };
-    },
-  })),
+  ...mutantsOf('store', [BROKEN_TABLES], (table) => fixtureWith({ table })),
+  ...mutantsOf(
+    'store',
+    [
+      ...[BROKEN_INSERTS, BROKEN_CHANGES, BROKEN_COMPLETIONS],
+      ...[BROKEN_PEEKS, BROKEN_FINDS, BROKEN_PURGES, BROKEN_REGISTERS, BROKEN_READS],
+    ],
+    (store) => fixtureWith({ store }),
+  ),
+  ...mutantsOf('store', [BROKEN_TRANSACTIONS], (run): RunStoreFixture => {
+    const bench = fixtureWith();
+    const { store: inside, runs } = bench;
+    return { ...bench, ambientTransaction: (end, body) => run({ inside, runs }, end, body) };
+  }),
   {
     mutant: 'a place that is shared with every other',
     caughtBy: 'a run of the same key in another place is another run (L1)',

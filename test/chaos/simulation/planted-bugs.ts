@@ -196,11 +196,13 @@ function recordIn(rows: BreakableStore['rows'], store: BreakableStore, name: str
   return { lockedBy, held: !store.isFree(row), lockUntil: new Date(lockUntilMs), fencingToken };
 }
 
+const OF_STORES = [BROKEN_GRANTS, BROKEN_LEASES].flatMap((table) => Object.values(table));
+
 export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...OF_THE_CONTRACT.map(([does, seed]) => {
-    const broken = [...BROKEN_GRANTS, ...BROKEN_LEASES].find((store) => store.does === does);
-    if (broken === undefined) throw new Error(`No broken store ${does}.`);
-    return { does, seed, store: broken.breaks };
+    const store = OF_STORES.find((mistakes) => does in mistakes)?.[does];
+    if (store === undefined) throw new Error(`No broken store ${does}.`);
+    return { does, seed, store };
   }),
   ...OF_THE_SIMULATION,
 ];

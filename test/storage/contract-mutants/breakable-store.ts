@@ -129,9 +129,5 @@ export class BreakableStore implements StorageAccessor {
   }
 }
 
-/** A mistake of a store, and a case that must catch it. */
-export interface BrokenStore {
-  readonly does: string;
-  readonly caughtBy: string;
-  readonly breaks: (store: BreakableStore) => Partial<BreakableStore>;
-}
+/** A mistake of a store. */
+export type BrokenStore = (store: BreakableStore) => Partial<BreakableStore>;

@@ -1,10 +1,9 @@
 import type { BrokenStore } from './breakable-store';
+import type { Mutants } from './overlay';
 
-export const BROKEN_LEASES: readonly BrokenStore[] = [
-  {
-    does: 'extends for every caller',
-    caughtBy: 'a holder whose record was deleted does not touch the record of the next holder (P6, F-60)',
-    breaks: (store) => ({
+export const BROKEN_LEASES: Mutants<BrokenStore> = {
+  'a holder whose record was deleted does not touch the record of the next holder (P6, F-60)': {
+    'extends for every caller': (store) => ({
       renew(request) {
         const row = store.rows.get(request.name);
         if (row !== undefined) row.lockUntilMs = store.extendedUntilMs(row, request);
@@ -12,67 +11,49 @@ export const BROKEN_LEASES: readonly BrokenStore[] = [
       },
     }),
   },
-  {
-    does: 'extends a missing record',
-    caughtBy: 'an extension that finds no record aborts the signal (P2, F-60)',
-    breaks: () => ({ renew: () => true }),
+  'an extension that finds no record aborts the signal (P2, F-60)': {
+    'extends a missing record': () => ({ renew: () => true }),
   },
-  {
-    does: 'never extends',
-    caughtBy: 'a lease can be extended again and again (P4)',
-    breaks: () => ({ renew: () => false }),
+  'a lease can be extended again and again (P4)': {
+    'never extends': () => ({ renew: () => false }),
+    'does not change the owner at an extension': () => ({ extendedBy: ({ owner }) => owner }),
   },
-  {
-    does: 'does not change the owner at an extension',
-    caughtBy: 'a lease can be extended again and again (P4)',
-    breaks: () => ({ extendedBy: ({ owner }) => owner }),
-  },
-  {
-    does: 'only lengthens a lease',
-    caughtBy: 'a lease can be shortened (P4)',
-    breaks: (store) => ({
+  'a lease can be shortened (P4)': {
+    'only lengthens a lease': (store) => ({
       extendedUntilMs: (row, { lockAtMostForMs }) =>
         Math.max(row.lockUntilMs, store.nowMs() + lockAtMostForMs),
     }),
   },
-  {
-    does: 'extends from the end of the lease, not from now',
-    caughtBy: 'extend moves the end of the lease to now + lockAtMostFor (P4)',
-    breaks: () => ({ extendedUntilMs: (row, { lockAtMostForMs }) => row.lockUntilMs + lockAtMostForMs }),
+  'extend moves the end of the lease to now + lockAtMostFor (P4)': {
+    'extends from the end of the lease, not from now': () => ({
+      extendedUntilMs: (row, { lockAtMostForMs }) => row.lockUntilMs + lockAtMostForMs,
+    }),
   },
-  {
-    does: 'rounds a lease up to whole seconds',
-    caughtBy: 'a lease that is not a whole number of seconds ends no later than lockAtMostFor (P4)',
-    breaks: (store) => ({
+  'a lease that is not a whole number of seconds ends no later than lockAtMostFor (P4)': {
+    'rounds a lease up to whole seconds': (store) => ({
       grantedUntilMs: ({ lockAtMostForMs }) => store.nowMs() + Math.ceil(lockAtMostForMs / 1000) * 1000,
     }),
   },
-  {
-    does: 'extends by at most an hour',
-    caughtBy: 'a lease can be extended by more than its first length (P4)',
-    breaks: (store) => ({
+  'a lease can be extended by more than its first length (P4)': {
+    'extends by at most an hour': (store) => ({
       extendedUntilMs: (_, { lockAtMostForMs }) => store.nowMs() + Math.min(lockAtMostForMs, 3_600_000),
     }),
   },
-  {
-    does: 'ignores lockAtLeastFor at an extension',
-    caughtBy: 'a short extension and a crash do not undercut lockAtLeastFor (P5)',
-    breaks: (store) => ({ extendedUntilMs: (_, { lockAtMostForMs }) => store.nowMs() + lockAtMostForMs }),
+  'a short extension and a crash do not undercut lockAtLeastFor (P5)': {
+    'ignores lockAtLeastFor at an extension': (store) => ({
+      extendedUntilMs: (_, { lockAtMostForMs }) => store.nowMs() + lockAtMostForMs,
+    }),
   },
-  {
-    does: 'counts lockAtLeastFor from the extension',
-    caughtBy: 'lockAtLeastFor counts from the grant, not from an extension (P5)',
-    breaks: (store) => ({
+  'lockAtLeastFor counts from the grant, not from an extension (P5)': {
+    'counts lockAtLeastFor from the extension': (store) => ({
       extendedUntilMs: (row, { lockAtMostForMs }) => {
         row.lockedAtMs = store.nowMs();
         return store.nowMs() + lockAtMostForMs;
       },
     }),
   },
-  {
-    does: 'releases for every caller',
-    caughtBy: 'a stale holder does not release the lock of the next holder in the same process (P6)',
-    breaks: (store) => ({
+  'a stale holder does not release the lock of the next holder in the same process (P6)': {
+    'releases for every caller': (store) => ({
       release(request) {
         const row = store.rows.get(request.name);
         if (row !== undefined) row.lockUntilMs = store.releasedUntilMs(row, request);
@@ -80,48 +61,38 @@ export const BROKEN_LEASES: readonly BrokenStore[] = [
       },
     }),
   },
-  {
-    does: 'always returns true from a release',
-    caughtBy:
-      'a release that finds no record never returns true, and is settled when the lease ends (P6, F-60)',
-    breaks: ({ release }) => ({ release: (request) => release(request) || true }),
+  'a release that finds no record never returns true, and is settled when the lease ends (P6, F-60)': {
+    'always returns true from a release': ({ release }) => ({
+      release: (request) => release(request) || true,
+    }),
   },
-  {
-    does: 'never returns true from a release',
-    caughtBy: 'disposing of a lease releases it (P6)',
-    breaks: ({ unlock }) => ({ unlock: (request) => unlock(request).then(() => false) }),
+  'disposing of a lease releases it (P6)': {
+    'never returns true from a release': ({ unlock }) => ({
+      unlock: (request) => unlock(request).then(() => false),
+    }),
   },
-  {
-    does: 'releases nothing',
-    caughtBy:
-      'a reply that leaves less than a quarter of its lease is an error, and the lock is released (P7)',
-    breaks: () => ({ release: () => true }),
+  'a reply that leaves less than a quarter of its lease is an error, and the lock is released (P7)': {
+    'releases nothing': () => ({ release: () => true }),
   },
-  {
-    does: 'ignores lockAtLeastFor at the release',
-    caughtBy: 'a lock is not granted again before lockAtLeastFor, even if the job has failed (P5)',
-    breaks: (store) => ({ releasedUntilMs: () => store.nowMs() }),
+  'a lock is not granted again before lockAtLeastFor, even if the job has failed (P5)': {
+    'ignores lockAtLeastFor at the release': (store) => ({ releasedUntilMs: () => store.nowMs() }),
   },
-  {
-    does: 'counts lockAtLeastFor from the release',
-    caughtBy: 'lockAtLeastFor counts from the grant, not from the release (P5)',
-    breaks: (store) => ({ releasedUntilMs: (_, { lockAtLeastForMs }) => store.nowMs() + lockAtLeastForMs }),
+  'lockAtLeastFor counts from the grant, not from the release (P5)': {
+    'counts lockAtLeastFor from the release': (store) => ({
+      releasedUntilMs: (_, { lockAtLeastForMs }) => store.nowMs() + lockAtLeastForMs,
+    }),
   },
-  {
-    does: 'keeps the lock for lockAtLeastFor after a longer run',
-    caughtBy: 'a job that runs longer than lockAtLeastFor frees its lock at once (P5)',
-    breaks: (store) => ({
+  'a job that runs longer than lockAtLeastFor frees its lock at once (P5)': {
+    'keeps the lock for lockAtLeastFor after a longer run': (store) => ({
       releasedUntilMs: ({ lockedAtMs }, { lockAtLeastForMs }) =>
         store.nowMs() > lockedAtMs ? store.nowMs() + lockAtLeastForMs : lockedAtMs + lockAtLeastForMs,
     }),
   },
-  {
-    does: 'deletes the record at the release',
-    caughtBy: 'a lock is not granted again before lockAtLeastFor, even if the job has ended (P5)',
-    breaks: (store) => ({
+  'a lock is not granted again before lockAtLeastFor, even if the job has ended (P5)': {
+    'deletes the record at the release': (store) => ({
       release({ name, owner }) {
         return store.rows.get(name)?.lockedBy === owner && store.rows.delete(name);
       },
     }),
   },
-];
+};

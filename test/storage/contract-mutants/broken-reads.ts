@@ -1,21 +1,18 @@
 import type { BrokenStore } from './breakable-store';
+import type { Mutants } from './overlay';
 
 /** Stores that decide by a plain read, which a proxy may send to a replica. */
-export const BROKEN_READS: readonly BrokenStore[] = [
-  {
-    does: 'asks a replica whether a lock is held',
-    caughtBy: 'with stale reads, a new lock is granted, released and granted again (P4, F-36)',
-    breaks: ({ plainRead, updateRecord }) => ({
+export const BROKEN_READS: Mutants<BrokenStore> = {
+  'with stale reads, a new lock is granted, released and granted again (P4, F-36)': {
+    'asks a replica whether a lock is held': ({ plainRead, updateRecord }) => ({
       async updateRecord(request, options) {
         const record = plainRead(request.name);
         return record?.held ? { heldBy: record } : await updateRecord(request, options);
       },
     }),
   },
-  {
-    does: 'asks a replica whether a lock is free',
-    caughtBy: 'with stale reads, a held lock is refused (P1, F-36)',
-    breaks: (store) => ({
+  'with stale reads, a held lock is refused (P1, F-36)': {
+    'asks a replica whether a lock is free': (store) => ({
       updateRecord(request) {
         const record = store.plainRead(request.name);
         store.beforeWrite();
@@ -23,10 +20,8 @@ export const BROKEN_READS: readonly BrokenStore[] = [
       },
     }),
   },
-  {
-    does: 'asks a replica whether it has granted a lock',
-    caughtBy: 'with stale reads, each free lock of many is granted, and each held one refused (P4, F-36)',
-    breaks: (store) => ({
+  'with stale reads, each free lock of many is granted, and each held one refused (P4, F-36)': {
+    'asks a replica whether it has granted a lock': (store) => ({
       updateRecord(request) {
         store.beforeWrite();
         if (store.takeOver(request) === undefined) return Promise.resolve(undefined);
@@ -35,14 +30,12 @@ export const BROKEN_READS: readonly BrokenStore[] = [
       },
     }),
   },
-  {
-    does: 'asks a replica whether it has extended a lease',
-    caughtBy: 'with stale reads, leases are extended and released, but not a lost one (P6, F-36)',
-    breaks: ({ plainRead, extend }) => ({
+  'with stale reads, leases are extended and released, but not a lost one (P6, F-36)': {
+    'asks a replica whether it has extended a lease': ({ plainRead, extend }) => ({
       async extend(request) {
         await extend(request);
         return plainRead(request.name)?.lockedBy === request.nextOwner;
       },
     }),
   },
-];
+};

@@ -1,10 +1,26 @@
 import type { LockProvider } from 'cronlatch/provider';
 
-/** A mistake of a provider with a correct store, and a case that must catch it. */
-export interface BrokenProvider {
-  readonly does: string;
-  readonly caughtBy: string;
-  readonly breaks: (provider: LockProvider) => Partial<LockProvider>;
+/** Mistakes, by what they do, below the contract's case that must catch them. */
+export type Mutants<Mistake> = Readonly<Record<string, Readonly<Record<string, Mistake>>>>;
+
+/** A mistake of a provider with a correct store. */
+export type BrokenProvider = (provider: LockProvider) => Partial<LockProvider>;
+
+/** Each mistake with a sentence about it, its case, and the place that makes it. */
+export function mutantsOf<Mistake, Place>(
+  kind: 'store' | 'provider',
+  tables: readonly Mutants<Mistake>[],
+  placeWith: (mistake: Mistake) => Place,
+): { readonly mutant: string; readonly caughtBy: string; readonly create: () => Place }[] {
+  return tables
+    .flatMap((table) => Object.entries(table))
+    .flatMap(([caughtBy, mistakes]) =>
+      Object.entries(mistakes).map(([does, mistake]) => ({
+        mutant: `a ${kind} that ${does}`,
+        caughtBy,
+        create: () => placeWith(mistake),
+      })),
+    );
 }
 
 /** `object`, with the members of `change` in place of its own. */

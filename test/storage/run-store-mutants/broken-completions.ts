@@ -1,6 +1,7 @@
 import { rewritingOthers } from './broken-changes';
 import { rewriting, type Bench, type BrokenRunStore } from './broken-run-store';
 import type { Claim, Run } from '#cronlatch/ledger/run';
+import type { Mutants } from '../contract-mutants/overlay';
 
 /** Completes a run with any claim that is `alike` the requested one. */
 function matching(alike: (run: Run, claim: Claim) => boolean) {
@@ -17,32 +18,27 @@ function matching(alike: (run: Run, claim: Claim) => boolean) {
 
 const isRunning = ({ state }: Run): boolean => state === 'running';
 
-export const BROKEN_COMPLETIONS: readonly BrokenRunStore[] = [
-  {
-    does: 'completes a completed run',
-    caughtBy: 'a run is completed by its claim, and only once (L3)',
-    breaks: matching(({ state, claimedBy }, claim) => state === 'completed' && claimedBy === claim.claimedBy),
+export const BROKEN_COMPLETIONS: Mutants<BrokenRunStore> = {
+  'a run is completed by its claim, and only once (L3)': {
+    'completes a completed run': matching(
+      ({ state, claimedBy }, claim) => state === 'completed' && claimedBy === claim.claimedBy,
+    ),
   },
-  {
-    does: 'returns true from every completion',
-    caughtBy: 'of 20 simultaneous completions of a run, one succeeds (L-21)',
-    breaks: ({ store }) => ({ complete: (claim, result) => store.complete(claim, result).then(() => true) }),
+  'of 20 simultaneous completions of a run, one succeeds (L-21)': {
+    'returns true from every completion': ({ store }) => ({
+      complete: (claim, result) => store.complete(claim, result).then(() => true),
+    }),
   },
-  {
-    does: 'keeps the error of an earlier attempt',
-    caughtBy:
-      'a completion writes the result and the end, clears the earlier failure, and keeps the other fields (L3)',
-    breaks: rewriting('complete', (_, before) => ({ error: before?.error })),
+  'a completion writes the result and the end, clears the earlier failure, and keeps the other fields (L3)': {
+    'keeps the error of an earlier attempt': rewriting('complete', (_, before) => ({ error: before?.error })),
   },
-  {
-    does: 'keeps an earlier result if there is none',
-    caughtBy: 'a completion without a result leaves the run without a result (L3)',
-    breaks: rewriting('complete', ({ result }, before) => ({ result: result ?? before?.result })),
+  'a completion without a result leaves the run without a result (L3)': {
+    'keeps an earlier result if there is none': rewriting('complete', ({ result }, before) => ({
+      result: result ?? before?.result,
+    })),
   },
-  {
-    does: 'does not complete after the lease has expired',
-    caughtBy: 'a run can be completed after its lease has expired (L-24)',
-    breaks: ({ store, runs }) => ({
+  'a run can be completed after its lease has expired (L-24)': {
+    'does not complete after the lease has expired': ({ store, runs }) => ({
       complete(claim, result) {
         const { leaseUntil } = runs.row(claim)?.run ?? {};
         const isOver = leaseUntil !== undefined && leaseUntil <= runs.now();
@@ -50,42 +46,35 @@ export const BROKEN_COMPLETIONS: readonly BrokenRunStore[] = [
       },
     }),
   },
-  {
-    does: 'ignores the attempt',
-    caughtBy: 'a claim of another attempt completes nothing (L3)',
-    breaks: matching(
+  'a claim of another attempt completes nothing (L3)': {
+    'ignores the attempt': matching(
       (run, claim) =>
         isRunning(run) && run.generation === claim.generation && run.claimedBy === claim.claimedBy,
     ),
   },
-  {
-    does: 'ignores the generation',
-    caughtBy: 'a claim of another generation completes nothing (L-53)',
-    breaks: matching(
+  'a claim of another generation completes nothing (L-53)': {
+    'ignores the generation': matching(
       (run, claim) => isRunning(run) && run.attempt === claim.attempt && run.claimedBy === claim.claimedBy,
     ),
   },
-  {
-    does: 'compares claims without case',
-    caughtBy: 'a claim of another process completes nothing, however similar its name is (L3)',
-    breaks: matching(
+  'a claim of another process completes nothing, however similar its name is (L3)': {
+    'compares claims without case': matching(
       (run, claim) => isRunning(run) && run.claimedBy?.toLowerCase() === claim.claimedBy.toLowerCase(),
     ),
   },
-  {
-    does: 'completes a run that is not running',
-    caughtBy: 'a run that is not running is not completed by any claim (L3)',
-    breaks: matching((run, claim) => run.claimedBy === claim.claimedBy && run.attempt === claim.attempt),
+  'a run that is not running is not completed by any claim (L3)': {
+    'completes a run that is not running': matching(
+      (run, claim) => run.claimedBy === claim.claimedBy && run.attempt === claim.attempt,
+    ),
   },
-  {
-    does: 'completes every run of the claim',
-    caughtBy: 'a completion leaves all other runs unchanged (L3)',
-    breaks: rewritingOthers('complete', (run) => isRunning(run) && { state: 'completed' }),
+  'a completion leaves all other runs unchanged (L3)': {
+    'completes every run of the claim': rewritingOthers(
+      'complete',
+      (run) => isRunning(run) && { state: 'completed' },
+    ),
   },
-  {
-    does: 'recreates a deleted row',
-    caughtBy: 'the holder of a deleted run does not complete, change or recreate it (L-14)',
-    breaks({ store, runs }) {
+  'the holder of a deleted run does not complete, change or recreate it (L-14)': {
+    'recreates a deleted row'({ store, runs }) {
       let last: Run | undefined;
       return {
         insert(run) {
@@ -100,4 +89,4 @@ export const BROKEN_COMPLETIONS: readonly BrokenRunStore[] = [
       };
     },
   },
-];
+};

@@ -1,5 +1,6 @@
 import type { Run } from '#cronlatch/ledger/run';
 import type { Bench, BrokenRunStore } from './broken-run-store';
+import type { Mutants } from '../contract-mutants/overlay';
 
 const isOld = ({ updatedAt }: Run, before: Date): boolean => updatedAt < before;
 const hasEnded = ({ periodEnd }: Run, before: Date): boolean => periodEnd === undefined || periodEnd < before;
@@ -60,59 +61,42 @@ function purging(wrong: Partial<Conditions>, marks = mark) {
   });
 }
 
-export const BROKEN_PURGES: readonly BrokenRunStore[] = [
-  {
-    does: 'deletes the newest run as well',
-    caughtBy: 'a purge deletes nothing if there is nothing to delete (L-55)',
-    breaks: purging({ isNewest: () => false, isOld: () => true }),
+export const BROKEN_PURGES: Mutants<BrokenRunStore> = {
+  'a purge deletes nothing if there is nothing to delete (L-55)': {
+    'deletes the newest run as well': purging({ isNewest: () => false, isOld: () => true }),
   },
-  {
-    does: 'marks only the oldest remaining run',
-    caughtBy:
-      'runs before and after an unfinished run are deleted, and their periods do not count as missed (L-55)',
-    breaks: purging({}, (runs, gone) => mark(runs, gone.slice(-1))),
+  'runs before and after an unfinished run are deleted, and their periods do not count as missed (L-55)': {
+    'marks only the oldest remaining run': purging({}, (runs, gone) => mark(runs, gone.slice(-1))),
   },
-  {
-    does: 'does not mark what it purged',
-    caughtBy: 'purged periods do not count as missed, even if an older run is created afterwards (L-55)',
-    breaks: purging({}, () => {}),
+  'purged periods do not count as missed, even if an older run is created afterwards (L-55)': {
+    'does not mark what it purged': purging({}, () => {}),
   },
-  {
-    does: 'marks only the first purge',
-    caughtBy: 'each purge moves the purge mark forward (L-55)',
-    breaks: purging({}, (runs, gone) => {
+  'each purge moves the purge mark forward (L-55)': {
+    'marks only the first purge': purging({}, (runs, gone) => {
       if (!gone.some(({ periodKey }) => periodKey === 'second')) mark(runs, gone);
     }),
   },
-  {
-    does: 'keeps only the newest run, with or without a period',
-    caughtBy: 'the newest run with a period stays, even if a run without a period is newer (L-55)',
-    breaks: purging({ isNewest: isLatest }),
+  'the newest run with a period stays, even if a run without a period is newer (L-55)': {
+    'keeps only the newest run, with or without a period': purging({ isNewest: isLatest }),
   },
-  {
-    does: 'deletes all failed runs',
-    caughtBy: 'finished runs are deleted, and unfinished ones never, however old they are (L-55)',
-    breaks: purging({ isOver: (run) => isOver(run) || run.state === 'failed' }),
+  'finished runs are deleted, and unfinished ones never, however old they are (L-55)': {
+    'deletes all failed runs': purging({ isOver: (run) => isOver(run) || run.state === 'failed' }),
   },
-  {
-    does: 'keeps only the newest run of all jobs',
-    caughtBy: 'the newest run of each job and scope stays (L-55)',
-    breaks: purging({ isNewest: (run, all) => all.every((other) => timeOf(other) <= timeOf(run)) }),
+  'the newest run of each job and scope stays (L-55)': {
+    'keeps only the newest run of all jobs': purging({
+      isNewest: (run, all) => all.every((other) => timeOf(other) <= timeOf(run)),
+    }),
   },
-  {
-    does: 'takes the newest run by its key',
-    caughtBy: 'the newest custom key, by its creation, stays (L-55)',
-    breaks: purging({ isNewest: (run, all) => all.every((other) => other.periodKey <= run.periodKey) }),
+  'the newest custom key, by its creation, stays (L-55)': {
+    'takes the newest run by its key': purging({
+      isNewest: (run, all) => all.every((other) => other.periodKey <= run.periodKey),
+    }),
   },
-  {
-    does: 'ignores the limit',
-    caughtBy: 'a purge deletes no more runs than its limit, and the next purge continues (L-55)',
-    breaks: ({ store }) => ({ purge: (request) => store.purge({ ...request, limit: 1000 }) }),
+  'a purge deletes no more runs than its limit, and the next purge continues (L-55)': {
+    'ignores the limit': ({ store }) => ({ purge: (request) => store.purge({ ...request, limit: 1000 }) }),
   },
-  {
-    does: 'counts undeleted runs against the limit',
-    caughtBy: 'unfinished runs do not block the deletion of finished ones (L-55)',
-    breaks: ({ store, runs }) => ({
+  'unfinished runs do not block the deletion of finished ones (L-55)': {
+    'counts undeleted runs against the limit': ({ store, runs }) => ({
       purge({ olderThanMs, limit }) {
         const left = runs.rows().filter(({ run }) => !isOver(run)).length;
         return store
@@ -121,29 +105,21 @@ export const BROKEN_PURGES: readonly BrokenRunStore[] = [
       },
     }),
   },
-  {
-    does: 'deletes all events',
-    caughtBy: 'events are deleted with their run, and no others (L-55)',
-    breaks: ({ store, runs }) => ({
+  'events are deleted with their run, and no others (L-55)': {
+    'deletes all events': ({ store, runs }) => ({
       purge(request) {
         for (const { events } of runs.rows()) events.length = 0;
         return store.purge(request);
       },
     }),
   },
-  {
-    does: 'checks only the time of the last write',
-    caughtBy: 'a run whose period ended recently stays, however long ago it was written (L-55)',
-    breaks: purging({ hasEnded: () => true }),
+  'a run whose period ended recently stays, however long ago it was written (L-55)': {
+    'checks only the time of the last write': purging({ hasEnded: () => true }),
   },
-  {
-    does: 'checks only the end of the period',
-    caughtBy: 'a run that was written recently stays, however long ago its period ended (L-55)',
-    breaks: purging({ isOld: ({ createdAt }, before) => createdAt < before }),
+  'a run that was written recently stays, however long ago its period ended (L-55)': {
+    'checks only the end of the period': purging({ isOld: ({ createdAt }, before) => createdAt < before }),
   },
-  {
-    does: 'keeps the newest finished run',
-    caughtBy: 'older runs are deleted even if the newest run is unfinished (L-55)',
-    breaks: purging({ isNewest: (run, all) => isNewest(run, all.filter(isOver)) }),
+  'older runs are deleted even if the newest run is unfinished (L-55)': {
+    'keeps the newest finished run': purging({ isNewest: (run, all) => isNewest(run, all.filter(isOver)) }),
   },
-];
+};

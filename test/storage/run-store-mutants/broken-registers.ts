@@ -5,6 +5,7 @@ import {
 } from '#cronlatch/ledger/job-register';
 import type { RunStore } from '#cronlatch/ledger/run-store';
 import type { Bench, BrokenRunStore } from './broken-run-store';
+import type { Mutants } from '../contract-mutants/overlay';
 
 /** A register that lists changed jobs. */
 function listing(change: (jobs: readonly RegisteredJob[], now: Date) => readonly RegisteredJob[]) {
@@ -65,118 +66,82 @@ const REPLACED = 'the scheduled time of another schedule, or of a wrong clock, i
 const LAST_RUN = 'the last run is counted back from the store’s now, and stays until a later one (L7)';
 const FORGOTTEN = 'only a job that was not registered lately is forgotten, by its exact name (L7)';
 
-export const BROKEN_REGISTERS: readonly BrokenRunStore[] = [
-  {
-    does: 'lists its jobs at the time of a host whose clock is ahead',
-    caughtBy: 'an empty register lists no job, at the store’s now (L7)',
-    breaks: ({ store }) => ({
+export const BROKEN_REGISTERS: Mutants<BrokenRunStore> = {
+  'an empty register lists no job, at the store’s now (L7)': {
+    'lists its jobs at the time of a host whose clock is ahead': ({ store }) => ({
       jobs: async () => ({ ...(await store.jobs()), now: new Date(Date.now() + 3_600_000) }),
     }),
   },
-  {
-    does: 'keeps only one schedule of a job',
-    caughtBy: 'another instance sees a registered job with all that it declares (L7)',
-    breaks: showing(({ declared: { timeZone, ...declared } }) => ({
+  'another instance sees a registered job with all that it declares (L7)': {
+    'keeps only one schedule of a job': showing(({ declared: { timeZone, ...declared } }) => ({
       declared: { ...declared, timeZone: timeZone && 'UTC' },
     })),
   },
-  {
-    does: 'registers only the first of several jobs',
-    caughtBy: 'several jobs are registered at once, and listed in the order of their names (L7)',
-    breaks: ({ store }) => ({ registerJobs: (jobs) => store.registerJobs(jobs.slice(0, 1)) }),
-  },
-  {
-    does: 'registers a job only once',
-    caughtBy: AGAIN,
-    breaks: registering((job, stored) => (stored === undefined ? job : undefined)),
-  },
-  {
-    does: 'forgets the previous declaration at the next registration',
-    caughtBy: AGAIN,
-    breaks: showing(({ declared, previous, registeredAt, ...job }) => ({
-      ...job,
-      previous: previous && registeredAt > previous.registeredAt ? undefined : previous,
-      declared,
-    })),
-  },
-  {
-    does: 'overwrites a scheduled time that has passed',
-    caughtBy: STAYS,
-    breaks: scheduling((_, { nextScheduledAt }) => nextScheduledAt),
-  },
-  {
-    does: 'keeps the scheduled time of another schedule',
-    caughtBy: REPLACED,
-    breaks: scheduling((stored, { nextScheduledAt }) => stored?.nextScheduledAt ?? nextScheduledAt),
-  },
-  {
-    does: 'never replaces a scheduled time that is too late',
-    caughtBy: REPLACED,
-    breaks: scheduling((stored, job, now) => {
-      const next = nextAfterRegistration(stored, job, now);
-      return stored?.nextScheduledAt && next && next < stored.nextScheduledAt ? stored.nextScheduledAt : next;
+  'several jobs are registered at once, and listed in the order of their names (L7)': {
+    'registers only the first of several jobs': ({ store }) => ({
+      registerJobs: (jobs) => store.registerJobs(jobs.slice(0, 1)),
     }),
   },
-  {
-    does: 'never sets a scheduled time that was unknown',
-    caughtBy: STAYS,
-    breaks: scheduling((stored, job, now) =>
+  [AGAIN]: {
+    'registers a job only once': registering((job, stored) => (stored === undefined ? job : undefined)),
+    'forgets the previous declaration at the next registration': showing(
+      ({ declared, previous, registeredAt, ...job }) => ({
+        ...job,
+        previous: previous && registeredAt > previous.registeredAt ? undefined : previous,
+        declared,
+      }),
+    ),
+  },
+  [STAYS]: {
+    'overwrites a scheduled time that has passed': scheduling((_, { nextScheduledAt }) => nextScheduledAt),
+    'never sets a scheduled time that was unknown': scheduling((stored, job, now) =>
       stored !== undefined && stored.nextScheduledAt === undefined
         ? undefined
         : nextAfterRegistration(stored, job, now),
     ),
   },
-  {
-    does: 'moves a scheduled time back after a late answer',
-    caughtBy: 'an answered tick moves the scheduled time on, and a late answer does not (L7)',
-    breaks: ({ store }) => ({
+  [REPLACED]: {
+    'keeps the scheduled time of another schedule': scheduling(
+      (stored, { nextScheduledAt }) => stored?.nextScheduledAt ?? nextScheduledAt,
+    ),
+    'never replaces a scheduled time that is too late': scheduling((stored, job, now) => {
+      const next = nextAfterRegistration(stored, job, now);
+      return stored?.nextScheduledAt && next && next < stored.nextScheduledAt ? stored.nextScheduledAt : next;
+    }),
+  },
+  'an answered tick moves the scheduled time on, and a late answer does not (L7)': {
+    'moves a scheduled time back after a late answer': ({ store }) => ({
       updateJobs: (changes) =>
         store.updateJobs(
           changes.map((each) => ('answeredAt' in each ? { ...each, answeredAt: new Date(8e15) } : each)),
         ),
     }),
   },
-  {
-    does: 'takes the end of a run for its start',
-    caughtBy: LAST_RUN,
-    breaks: showing(({ lastFinishedAt }) => ({ lastStartedAt: lastFinishedAt })),
-  },
-  {
-    does: 'replaces the last run by an earlier one',
-    caughtBy: LAST_RUN,
-    breaks: ({ store }) => ({
+  [LAST_RUN]: {
+    'takes the end of a run for its start': showing(({ lastFinishedAt }) => ({
+      lastStartedAt: lastFinishedAt,
+    })),
+    'replaces the last run by an earlier one': ({ store }) => ({
       updateJobs: (changes) =>
         store.updateJobs(
           changes.map((each) => ('holder' in each ? { ...each, startedMsAgo: (order -= 1) } : each)),
         ),
     }),
-  },
-  {
-    does: 'forgets the last run at the next registration',
-    caughtBy: LAST_RUN,
-    breaks: showing(({ previous, lastOutcome }) => ({
+    'forgets the last run at the next registration': showing(({ previous, lastOutcome }) => ({
       lastOutcome: previous === undefined ? lastOutcome : undefined,
     })),
   },
-  {
-    does: 'changes only the first of several jobs',
-    caughtBy: 'several jobs are changed at once, and an unknown one is not created (L7)',
-    breaks: ({ store }) => ({ updateJobs: (changes) => store.updateJobs(changes.slice(0, 1)) }),
+  'several jobs are changed at once, and an unknown one is not created (L7)': {
+    'changes only the first of several jobs': ({ store }) => ({
+      updateJobs: (changes) => store.updateJobs(changes.slice(0, 1)),
+    }),
   },
-  {
-    does: 'forgets a job that an instance has just registered',
-    caughtBy: FORGOTTEN,
-    breaks: ({ store }) => ({ forgetJob: (job) => store.forgetJob(job, -1) }),
-  },
-  {
-    does: 'forgets no job',
-    caughtBy: FORGOTTEN,
-    breaks: () => ({ forgetJob: () => Promise.resolve(false) }),
-  },
-  {
-    does: 'forgets a job whose name is written otherwise',
-    caughtBy: FORGOTTEN,
-    breaks: ({ store }) => ({
+  [FORGOTTEN]: {
+    'forgets a job that an instance has just registered': ({ store }) => ({
+      forgetJob: (job) => store.forgetJob(job, -1),
+    }),
+    'forgets no job': () => ({ forgetJob: () => Promise.resolve(false) }),
+    'forgets a job whose name is written otherwise': ({ store }) => ({
       async forgetJob(job, idleMs) {
         const { jobs } = await store.jobs();
         const names = jobs.map((each) => each.job).filter((each) => each.toLowerCase() === job.toLowerCase());
@@ -185,11 +150,11 @@ export const BROKEN_REGISTERS: readonly BrokenRunStore[] = [
       },
     }),
   },
-  {
-    does: 'lists a job once for each instance that registered it',
-    caughtBy: 'instances that register the same jobs at once leave one row of each (L7)',
-    breaks: listing((jobs) => jobs.flatMap((job) => (job.registeredBy === 'host/1' ? [job] : [job, job]))),
+  'instances that register the same jobs at once leave one row of each (L7)': {
+    'lists a job once for each instance that registered it': listing((jobs) =>
+      jobs.flatMap((job) => (job.registeredBy === 'host/1' ? [job] : [job, job])),
+    ),
   },
-];
+};
 
 let order = 0;

@@ -4,19 +4,11 @@ import type { RunStore } from '#cronlatch/ledger/run-store';
 import type { InMemoryRuns } from '#cronlatch/storage/memory/in-memory-runs';
 import type { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
 
-/** A mistake of a store of runs, and a case that must catch it. */
-export interface BrokenRunStore {
-  readonly does: string;
-  readonly caughtBy: string;
-  readonly breaks: (bench: ReplicatedBench) => Partial<RunStore>;
-}
+/** A mistake of a store of runs. */
+export type BrokenRunStore = (bench: ReplicatedBench) => Partial<RunStore>;
 
 /** A mistake in the tables below a store. */
-export interface BrokenRuns {
-  readonly does: string;
-  readonly caughtBy: string;
-  readonly breaks: (bench: Omit<Bench, 'store'>) => Partial<InMemoryRuns>;
-}
+export type BrokenRuns = (bench: Omit<Bench, 'store'>) => Partial<InMemoryRuns>;
 
 export interface Bench {
   readonly store: InMemoryRunStore;

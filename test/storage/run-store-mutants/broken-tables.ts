@@ -1,6 +1,7 @@
 import type { RunKey } from '#cronlatch/ledger/run';
 import type { Bench, BrokenRuns } from './broken-run-store';
 import type { InMemoryRuns } from '#cronlatch/storage/memory/in-memory-runs';
+import type { Mutants } from '../contract-mutants/overlay';
 
 /** Confuses keys that `fold` makes equal. */
 function foldingKeys(fold: (text: string) => string, parts: readonly (keyof RunKey)[] = PARTS) {
@@ -15,86 +16,56 @@ const PARTS = ['job', 'scope', 'periodKey'] as const;
 
 const withoutAccents = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '');
 
-export const BROKEN_TABLES: readonly BrokenRuns[] = [
-  {
-    does: 'has a different clock in every instance',
-    caughtBy: 'both instances have the same now (L4)',
-    breaks({ runs }) {
+export const BROKEN_TABLES: Mutants<BrokenRuns> = {
+  'both instances have the same now (L4)': {
+    'has a different clock in every instance'({ runs }) {
       const aheadMs = (instances += 1) * 3_600_000;
       return { now: () => new Date(runs.now().getTime() + aheadMs) };
     },
   },
-  {
-    does: 'has a clock that stands still',
-    caughtBy: 'the store’s now moves on with time (L4)',
-    breaks({ runs }) {
+  'the store’s now moves on with time (L4)': {
+    'has a clock that stands still'({ runs }) {
       const first = runs.now();
       return { now: () => first };
     },
   },
-  {
-    does: 'takes times from the host',
-    caughtBy: 'a pending or failed run is due at its next attempt, not before (L-26)',
-    breaks: () => ({ now: () => new Date() }),
+  'a pending or failed run is due at its next attempt, not before (L-26)': {
+    'takes times from the host': () => ({ now: () => new Date() }),
   },
-  {
-    does: 'has no clock',
-    caughtBy: 'a peek at a job without runs returns now, and nothing else (L4)',
-    breaks: () => ({ now: () => new Date(NaN) }),
+  'a peek at a job without runs returns now, and nothing else (L4)': {
+    'has no clock': () => ({ now: () => new Date(NaN) }),
   },
-  {
-    does: 'ignores scopes',
-    caughtBy: 'job, scope and period each distinguish runs (L1)',
-    breaks: foldingKeys(() => '', ['scope']),
+  'job, scope and period each distinguish runs (L1)': { 'ignores scopes': foldingKeys(() => '', ['scope']) },
+  'a claim of another job, scope or period completes nothing (L3)': {
+    'ignores jobs': foldingKeys(() => '', ['job']),
   },
-  {
-    does: 'ignores jobs',
-    caughtBy: 'a claim of another job, scope or period completes nothing (L3)',
-    breaks: foldingKeys(() => '', ['job']),
+  'a query for one key does not return another (L-57)': { 'ignores accents': foldingKeys(withoutAccents) },
+  'periods that look or sort alike are separate runs (L-57)': {
+    'ignores case in periodKey': foldingKeys((text) => text.toLowerCase(), ['periodKey']),
+    'normalizes keys': foldingKeys((text) => text.normalize()),
   },
-  ...PARTS.map((part) => ({
-    does: `ignores case in ${part}`,
-    caughtBy: {
-      job: 'jobs that look or sort alike have separate runs (L-57)',
-      scope: 'scopes that look or sort alike have separate runs (L-57)',
-      periodKey: 'periods that look or sort alike are separate runs (L-57)',
-    }[part],
-    breaks: foldingKeys((text) => text.toLowerCase(), [part]),
-  })),
-  {
-    does: 'ignores accents',
-    caughtBy: 'a query for one key does not return another (L-57)',
-    breaks: foldingKeys(withoutAccents),
+  'keys with SQL or template syntax are ordinary keys (L-57)': {
+    'removes quotes from keys': foldingKeys((text) => text.replaceAll(/['"\\;]/g, '')),
   },
-  {
-    does: 'normalizes keys',
-    caughtBy: 'periods that look or sort alike are separate runs (L-57)',
-    breaks: foldingKeys((text) => text.normalize()),
+  'jobs that look or sort alike have separate runs (L-57)': {
+    'ignores case in job': foldingKeys((text) => text.toLowerCase(), ['job']),
   },
-  {
-    does: 'removes quotes from keys',
-    caughtBy: 'keys with SQL or template syntax are ordinary keys (L-57)',
-    breaks: foldingKeys((text) => text.replaceAll(/['"\\;]/g, '')),
+  'scopes that look or sort alike have separate runs (L-57)': {
+    'ignores case in scope': foldingKeys((text) => text.toLowerCase(), ['scope']),
   },
-  {
-    does: 'removes invisible characters from keys',
-    caughtBy: 'random keys are separate runs (L-57)',
-    breaks: ({ runs }) => ({
+  'random keys are separate runs (L-57)': {
+    'removes invisible characters from keys': ({ runs }) => ({
       add: ({ run, events }) =>
         runs.add({ run: { ...run, periodKey: run.periodKey.replaceAll(/\p{Cf}/gu, '') }, events }),
     }),
   },
-  {
-    does: 'counts code units, and truncates keys to 64',
-    caughtBy: '64 characters are kept exactly in every part of a key, also outside the basic plane (L-57)',
-    breaks: foldingKeys((text) => text.slice(0, 64)),
+  '64 characters are kept exactly in every part of a key, also outside the basic plane (L-57)': {
+    'counts code units, and truncates keys to 64': foldingKeys((text) => text.slice(0, 64)),
   },
-  {
-    does: 'keeps the events of deleted runs',
-    caughtBy: 'a deleted key can be inserted again, without its old events (L-14)',
-    breaks: keepingEvents(),
+  'a deleted key can be inserted again, without its old events (L-14)': {
+    'keeps the events of deleted runs': keepingEvents(),
   },
-];
+};
 
 let instances = 0;
 
