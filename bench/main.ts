@@ -5,7 +5,7 @@
  * The tables also show missed goals; the exit status only shows whether there was anything to measure.
  */
 import { measureLocks } from './contest/locks';
-import type { Ground } from './contest/run-contest';
+import type { Ground } from './contest/contest';
 import { measureDashboard } from './dashboard/measure-dashboard';
 import { openDatabase } from './databases';
 import type { BenchPlace, Server } from './databases/bench-database';

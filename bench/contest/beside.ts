@@ -4,7 +4,7 @@ import { ratio } from '../report/format';
 import type { Row } from '../report/table';
 import { slice } from './alternate';
 import type { Contender, Entry } from './contender';
-import type { ContestSettings, Ground } from './run-contest';
+import type { ContestSettings, Ground } from './contest';
 import { median } from './statistics';
 
 /** A measurement of another program, such as another library in another language. */

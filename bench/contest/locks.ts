@@ -7,7 +7,8 @@ import type { BareDatabase } from '../databases/bench-database';
 import type { Table } from '../report/table';
 import type { Contender, Entry } from './contender';
 import { GROUPED, ONE_AT_A_TIME, UNGROUPED } from './goals';
-import { runContest, type Contest, type ContestSettings, type Ground } from './run-contest';
+import type { Contest, ContestSettings, Ground } from './contest';
+import { runContest } from './run-contest';
 
 /** As many connections as workers, up to this number. */
 const MOST_CONNECTIONS = 16;

@@ -1,43 +1,13 @@
-import type { BenchDatabase, BenchPlace, Server } from '../databases/bench-database';
+import type { BenchPlace } from '../databases/bench-database';
 import { ratio } from '../report/format';
 import type { Column, Row, Table, Value } from '../report/table';
 import { alternate } from './alternate';
 import { measureBeside } from './beside';
 import type { Contender, Entry } from './contender';
+import type { Contest, ContestSettings, Ground } from './contest';
 import { countPerCall, type CountedCalls } from './count-calls';
 import { figuresOf, type Figures } from './figures';
 import { judge } from './goals';
-
-export interface Contest {
-  /** The last part of the table's id. */
-  readonly key: string;
-  readonly title: string;
-  readonly workers: number;
-  /** One call of a contender, for the title of the table. */
-  readonly unit: string;
-  readonly baseline: Entry;
-  readonly others: readonly Entry[];
-  /** Rows that cannot be measured, with the reason. */
-  readonly absent?: readonly { readonly name: string; readonly reason: string }[];
-  /** Whether other programs do the same work. */
-  readonly hasPeers?: boolean;
-}
-
-export interface ContestSettings {
-  readonly slices: number;
-  readonly sliceMs: number;
-  readonly warmUpMs: number;
-  /** How many calls of each contender are counted on the server. */
-  readonly counted: number;
-  /** A command that does the same work as the pairs. */
-  readonly beside: string | undefined;
-}
-
-export interface Ground<D extends BenchPlace = BenchDatabase> {
-  readonly server: Server;
-  readonly database: D;
-  readonly log: (line: string) => void;
-}
 
 const CONTEST_COLUMNS: readonly Column[] = [
   { key: 'perSecond', label: 'per second', kind: 'rate' },

@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 import { dailyJob, fillRuns, register } from '../../test/cli/year-of-runs';
 import { openGuard } from '../contenders/guards';
 import { ALL_TABLES, migrate } from '../contenders/migrate';
-import type { Ground } from '../contest/run-contest';
+import type { Ground } from '../contest/contest';
 import { median } from '../contest/statistics';
 import type { Column, Table } from '../report/table';
 

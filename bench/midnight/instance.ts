@@ -2,7 +2,8 @@
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Account, Orders } from './crowd';
-import { openWork, type Work } from './work';
+import type { Work } from './tick';
+import { openWork } from './work';
 
 async function main(): Promise<void> {
   const orders = (await nextMessage()) as Orders;

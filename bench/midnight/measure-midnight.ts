@@ -2,7 +2,7 @@ import { RUN_VARIANTS, VARIANTS } from '../contenders/guards';
 import { migrate } from '../contenders/migrate';
 import { insertReleased, lockWriter, openDriver } from '../contenders/raw';
 import { difference, settledCounts } from '../contest/count-calls';
-import type { Ground } from '../contest/run-contest';
+import type { Ground } from '../contest/contest';
 import type { Counters } from '../databases/bench-database';
 import type { Table } from '../report/table';
 import { runCrowd, type Kind, type Orders } from './crowd';

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { DataSourceOptions } from 'typeorm';
 import type { Orders } from './crowd';
-import type { Tick, Work } from './work';
+import type { Tick, Work } from './tick';
 
 /** The methods of pg-boss 10 that are called. */
 interface Boss {

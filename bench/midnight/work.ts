@@ -9,19 +9,7 @@ import { attach } from '../databases';
 import type { BareConnection } from '../databases/bench-database';
 import type { Kind, Orders } from './crowd';
 import { openPgBossWork } from './pg-boss';
-
-/** How one process handles the ticks of its jobs. */
-export interface Work extends AsyncDisposable {
-  tick(job: string, tick: Tick): Promise<void>;
-  /** For work that goes on after the ticks. */
-  untilQuiet?(): Promise<void>;
-}
-
-export interface Tick {
-  /** Among the jobs that are due. */
-  readonly position: number;
-  readonly onRun: (job: string) => void;
-}
+import type { Work } from './tick';
 
 /** Longer than a measurement, so that a process whose tick comes late does not run the job again. */
 const AT_LEAST_FOR = '5m';

@@ -5,7 +5,7 @@ import { migrate } from '../contenders/migrate';
 import { holdContendedLock } from '../contenders/raw';
 import { CONTENDED_LOCK, LOCK_AT_MOST_FOR } from '../contenders/terms';
 import type { Contender } from '../contest/contender';
-import type { Ground } from '../contest/run-contest';
+import type { Ground } from '../contest/contest';
 import { median } from '../contest/statistics';
 import type { Column, Row, Table } from '../report/table';
 import { usedHeap } from './heap';

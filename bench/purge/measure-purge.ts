@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { openGuard } from '../contenders/guards';
 import { migrate } from '../contenders/migrate';
-import type { Ground } from '../contest/run-contest';
+import type { Ground } from '../contest/contest';
 import { percentile } from '../contest/statistics';
 import { milliseconds } from '../report/format';
 import type { Column, Table } from '../report/table';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { DataSourceOptions } from 'typeorm';
 import { migrate } from '../contenders/migrate';
-import type { Ground } from '../contest/run-contest';
+import type { Ground } from '../contest/contest';
 import { median } from '../contest/statistics';
 import type { Column, Row, Table } from '../report/table';
 import { countTrips } from './count-trips';

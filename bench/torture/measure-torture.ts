@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ownServer } from '../../test/support/servers/own';
 import { migrate } from '../contenders/migrate';
-import type { Ground } from '../contest/run-contest';
+import type { Ground } from '../contest/contest';
 import type { Column, Table } from '../report/table';
 import { judge } from './judge';
 import type { InstanceOrders } from './orders';
