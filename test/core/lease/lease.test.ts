@@ -1,9 +1,7 @@
 // More of this subject: guard/leases-at-the-edge.test.ts, faults/ambiguous, faults/notice.test.ts, chaos/simulation, docs/life-of-a-lock-row.test.ts
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { test } from 'node:test';
-import { LockLostError, LockStorageError, SchemaMismatchError } from 'cronlatch';
-import type { LockObserver } from 'cronlatch/provider';
+import { type LockLostError, LockStorageError, SchemaMismatchError } from 'cronlatch';
 import { JOB, lockBench, turn } from '../../support/benches/lock';
 import {
   contended,
@@ -21,15 +19,6 @@ void test('the lease is counted from just before its statement was sent, not fro
     return grant;
   });
   assert.equal((await granted()).remainingMs(), 598_000);
-});
-
-void test('with a free event loop the signal aborts at the deadline (P2)', async () => {
-  const { clock, granted } = lockBench();
-  const { signal } = await granted();
-  const aborted = once(signal, 'abort');
-  clock.advance('10m');
-  await aborted;
-  assert.ok(signal.reason instanceof LockLostError);
 });
 
 void test('after a stall, reading the token or the signal aborts the signal first (P2, F-05)', async () => {
@@ -293,14 +282,41 @@ void test('a release waits for an extension in progress, so that neither undoes 
   assert.ok(await other.lock(JOB));
 });
 
-void test('a lock can be disposed of', async () => {
-  const { other, granted } = lockBench();
-  {
-    await using lock = await granted();
-    assert.equal(lock.name, 'job');
-    assert.equal(await other.lock(JOB), undefined);
-  }
-  assert.ok(await other.lock(JOB));
+void test('after its release or its end a lease is not extended, and no statement is sent (F-82)', async () => {
+  const { accessor, clock, granted } = lockBench();
+  const released = await granted();
+  await released.unlock();
+  const over = await granted({ ...JOB, name: 'over' });
+  clock.stall('11m');
+  accessor.calls.length = 0;
+  assert.equal(await released.extend('10m'), false);
+  assert.equal(await over.extend('10m'), false);
+  assert.deepEqual(accessor.calls, []);
+});
+
+void test('a second release returns the same result without a statement, and does not affect the next holder (F-82)', async () => {
+  const { accessor, other, granted } = lockBench();
+  const lock = await granted();
+  assert.equal(await lock.unlock(), true);
+  const next = await other.lock(JOB);
+  accessor.calls.length = 0;
+  assert.equal(await lock.unlock(), true);
+  assert.deepEqual(accessor.calls, []);
+  assert.equal(await next?.extend('10m'), true);
+});
+
+void test('a holder whose lock was given to another returns false, and changes nothing (F-83)', async () => {
+  const { store, clock, other, granted } = lockBench();
+  const lock = await granted();
+  // By an operator, while the holder still trusts its lease.
+  store.delete('job');
+  const next = await other.lock(JOB);
+  assert.ok(next);
+  const record = await store.find('job');
+  assert.equal(await lock.unlock(), false);
+  assert.deepEqual(await store.find('job'), record);
+  clock.advance('1m');
+  assert.equal(await next.unlock(), true);
 });
 
 void test('a released lease leaves no timer behind', async () => {
@@ -360,18 +376,6 @@ void test('a renewal keeps the length that the job has set with extend', async (
   clock.advance('200s');
   await turn();
   assert.deepEqual(lengths, [3_600_000, 3_600_000]);
-});
-
-void test('an abandoned lease is not renewed', async () => {
-  const { accessor, clock, provider } = lockBench();
-  const stop = new AbortController();
-  const observer: LockObserver = { abandonedSignal: () => stop.signal };
-  const lock = await provider.lock(KEPT, observer);
-  stop.abort();
-  clock.advance('10m');
-  await turn();
-  assert.ok(!accessor.calls.includes('extend'));
-  assert.equal(lock?.signal.aborted, true);
 });
 
 void test('a renewal in progress when the job ends does not outlive the release', async () => {
