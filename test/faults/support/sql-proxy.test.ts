@@ -133,7 +133,7 @@ testOnServers('the server does not notice the end of a client that is stalled', 
   await eventually(() => proxy.halfOpen === 0, 'the server notices it');
 });
 
-test('a closed proxy keeps its port: the system gives it to no other process', async () => {
+void test('a closed proxy keeps its port: the system gives it to no other process', async () => {
   await using proxy = closing(await tcpProxy({ host: '127.0.0.1', port: 1 }));
   await proxy.close();
   assert.ok(proxy.port < 32_768, String(proxy.port));

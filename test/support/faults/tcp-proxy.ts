@@ -103,7 +103,7 @@ export async function tcpProxy(
   };
 }
 
-/** On a port that the system gives to nobody else while the proxy is closed: see servers/free-port.mjs. */
+/** On a port that the system gives to no other process while the proxy is closed: see servers/free-port.mjs. */
 async function listenAnywhere(listen: (port: number) => Promise<void>): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 32_768);
