@@ -1,31 +1,23 @@
 import assert from 'node:assert/strict';
-import { createJobGuard } from 'cronlatch/typeorm';
-import { createCronlatchMigration } from 'cronlatch/typeorm';
-import { DataSource } from 'typeorm';
-import { testWith } from '../support/databases/fresh';
+import { testOnDatabases } from '../support/benches/database';
 
-for (const name of ['postgres', 'mysql', 'sqlite'] as const)
-  testWith(name, 'two instances take turns with locks that wait', async ({ options }) => {
-    const source = new DataSource({
-      ...options,
-      migrations: [createCronlatchMigration({ tables: ['lock'] })],
-    });
-    await source.initialize();
-    await source.runMigrations();
-    const defaults = { logger: false, defaultLockAtMostFor: '30s' } as const;
-    const guards = [await createJobGuard(source, defaults), await createJobGuard(source, defaults)];
-    const managers = guards.map((guard) => guard.lockManager());
-    const [first, second] = managers;
+testOnDatabases(
+  'two instances take turns with locks that wait',
+  async (bench) => {
+    const options = { defaultLockAtMostFor: '30s' } as const;
+    const [first, second] = [await bench.openGuard(options), await bench.openGuard(options)].map((guard) =>
+      guard.lockManager(),
+    );
     assert.ok(first !== undefined && second !== undefined);
 
     let sold = 0;
-    const sell = async (manager = first): Promise<void> =>
+    const sell = async (manager: typeof first): Promise<void> =>
       await manager.withLock('stock', async () => {
         const before = sold;
-        await source.query('SELECT 1');
+        await bench.application.query('SELECT 1');
         sold = before + 1;
       });
-    await Promise.all(Array.from({ length: 20 }, (_, i) => sell(managers[i % 2])));
+    await Promise.all(Array.from({ length: 20 }, (_, i) => sell(i % 2 === 0 ? first : second)));
     assert.equal(sold, 20);
 
     const lock = await first.lock('order');
@@ -36,6 +28,6 @@ for (const name of ['postgres', 'mysql', 'sqlite'] as const)
     const granted = await waiting;
     assert.ok(granted?.fencingToken !== undefined && lock.fencingToken !== undefined);
     assert.ok(granted.fencingToken > lock.fencingToken);
-    await Promise.all(guards.map((guard) => guard.close()));
-    await source.destroy();
-  });
+  },
+  ['postgres', 'mysql', 'sqlite'],
+);

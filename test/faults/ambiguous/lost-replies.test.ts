@@ -1,4 +1,4 @@
-// More of this subject: core/lease, ledger/cases/claim-replies.test.ts, faults/storage/typeorm/server-lost-replies.test.ts, faults/integrations, chaos/simulation
+// More of this subject: core/lease, ledger/cases/claim-replies.test.ts, faults/storage/sql/lost-connections.test.ts, faults/integrations, chaos/simulation
 import { sampleSize } from '../../support/checks/sample-size';
 import { testAmbiguous } from './ambiguous-bench';
 import { LOCK_SAMPLES } from './lock-samples';

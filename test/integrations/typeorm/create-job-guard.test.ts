@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DataSource } from 'typeorm';
 import { LockStorageError, SchemaMismatchError, type LockConfiguration } from 'cronlatch';
-import { createJobGuard } from 'cronlatch/typeorm';
+import { createCronlatchMigration, createJobGuard } from 'cronlatch/typeorm';
 import { InMemoryLockProvider } from 'cronlatch/memory';
+import { testOnDatabases } from '../../support/benches/database';
+import { testOnServer } from '../../support/benches/server';
 import { mysqlDatabase, testOn, testOnEvery } from '../../support/databases/fresh';
-import { migratedDataSource } from '../../support/databases/lock-table';
 import { targetOf, tcpProxy, throughProxy } from '../../support/faults/tcp-proxy';
 
 const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
@@ -53,42 +54,32 @@ testOn('mysql', 'a wrong password is reported, without the password', async () =
   await database.dispose();
 });
 
-testOn(
+testOnServer(
   'mysql',
   'with lazy: true it starts while the database is down, every tick fails, and it works later without a restart',
-  async () => {
-    const database = await mysqlDatabase();
-    const dataSource = await migratedDataSource(database);
-    const proxy = await tcpProxy(targetOf(database.url));
+  async (bench) => {
+    const { url } = bench.database;
+    const proxy = bench.closeAtEnd(await tcpProxy(targetOf(url)));
     await proxy.close();
-    const guard = await createJobGuard(
-      new DataSource({ type: 'mysql', url: throughProxy(database.url, proxy) }),
-      { lazy: true, logger: false, statementTimeout: '1s' },
-    );
+    const options = { lazy: true, statementTimeout: '1s' } as const;
+    const guard = await bench.openGuard(options, bench.dataSource({ url: throughProxy(url, proxy) }));
     const failures: unknown[] = [];
     guard.on('lock:failed', ({ error }) => void failures.push(error));
     const tick = guard.wrap(JOB, () => 'ran');
-    try {
-      for (let down = 1; down <= 3; down += 1) {
-        assert.equal(await tick(), undefined);
-        assert.equal(failures.length, down);
-      }
-      assert.ok(
-        failures.every((error) => error instanceof LockStorageError && error.outcome === 'nothing-ran'),
-      );
-      await proxy.open();
-      assert.equal(await tick(), 'ran');
-      await proxy.close();
+    for (let down = 1; down <= 3; down += 1) {
       assert.equal(await tick(), undefined);
-      await proxy.open();
-      assert.equal(await tick(), 'ran');
-      assert.equal(failures.length, 4);
-    } finally {
-      await guard.close();
-      await proxy.close();
-      await dataSource.destroy();
-      await database.dispose();
+      assert.equal(failures.length, down);
     }
+    assert.ok(
+      failures.every((error) => error instanceof LockStorageError && error.outcome === 'nothing-ran'),
+    );
+    await proxy.open();
+    assert.equal(await tick(), 'ran');
+    await proxy.close();
+    assert.equal(await tick(), undefined);
+    await proxy.open();
+    assert.equal(await tick(), 'ran');
+    assert.equal(failures.length, 4);
   },
 );
 
@@ -116,32 +107,17 @@ testOnEvery(
   },
 );
 
-testOnEvery('a missing column is reported at the start, with its name', async (database) => {
-  const dataSource = await migratedDataSource(database);
-  await dataSource.query('ALTER TABLE shedlock DROP COLUMN locked_by');
-  await assert.rejects(
-    createJobGuard(dataSource),
-    (error) =>
-      error instanceof SchemaMismatchError &&
-      /has no column 'locked_by'\. Recreate the table/.test(error.message),
-  );
-  await dataSource.destroy();
-});
-
-testOnEvery(
+testOnDatabases(
   'after a table is dropped every tick is an error until the table exists again (F-63)',
-  async (database) => {
-    const dataSource = await migratedDataSource(database);
-    const guard = await createJobGuard(dataSource);
-    await dataSource.query('ALTER TABLE shedlock RENAME TO away');
+  async (bench) => {
+    const guard = await bench.openGuard();
+    await bench.application.query('ALTER TABLE shedlock RENAME TO away');
     await assert.rejects(
       guard.run(JOB, () => assert.fail('ran')),
       SchemaMismatchError,
     );
-    await dataSource.query('ALTER TABLE away RENAME TO shedlock');
+    await bench.application.query('ALTER TABLE away RENAME TO shedlock');
     assert.equal((await guard.run(JOB, () => {})).executed, true);
-    await guard.close();
-    await dataSource.destroy();
   },
 );
 
@@ -153,7 +129,6 @@ testOnEvery('a table and columns with other names are created and used', async (
     lockedBy: 'order',
     fencingToken: 'token',
   };
-  const { createCronlatchMigration } = await import('cronlatch/typeorm');
   const migrations = [
     createCronlatchMigration({ tables: ['lock'], lockTable: 'my_locks', columns, nameLength: 200 }),
   ];
@@ -184,31 +159,12 @@ void test('a database that cannot hold locks is rejected, with a list of those t
   }
 });
 
-for (const lockTable of [
-  '',
-  'a b',
-  'a;b',
-  'a.b.c',
-  '1a',
-  'a`b',
-  'a"b',
-  'ä',
-  'x'.repeat(64),
-  '.a',
-  'a.',
-  'a--',
-]) {
-  void test(`lock table '${lockTable}' is invalid, and is rejected before any statement is sent`, async () => {
-    const options = { type: 'better-sqlite3', database: ':memory:' } as const;
-    await assert.rejects(createJobGuard(new DataSource(options), { lockTable }), {
-      code: 'CRONLATCH_INVALID_CONFIGURATION',
-      message: /lockTable/,
-    });
-  });
-}
-
-void test('two columns with one name, and a column with an invalid name, are rejected', async () => {
+void test('an invalid name of the table or of a column is rejected, and so are two columns with one name', async () => {
   const dataSource = new DataSource({ type: 'better-sqlite3', database: ':memory:' });
+  await assert.rejects(createJobGuard(dataSource, { lockTable: 'a;b' }), {
+    code: 'CRONLATCH_INVALID_CONFIGURATION',
+    message: /lockTable/,
+  });
   await assert.rejects(
     createJobGuard(dataSource, { columns: { lockedBy: 'locked_at' } }),
     /each column needs a different name/,

@@ -1,4 +1,4 @@
-// More of this subject: ledger/model, ledger/tick, chaos/simulation/ledger, faults/ledger/cases, faults/storage/typeorm/run-transactions.test.ts
+// More of this subject: ledger/model, ledger/tick, chaos/simulation/ledger, faults/ledger/cases, faults/storage/sql/row-locks.test.ts
 import assert from 'node:assert/strict';
 import { ClaimLostError, LockLostError, type Duration, type Lock } from 'cronlatch';
 import { StorageBasedLockProvider, systemClock, type LockProvider } from 'cronlatch/provider';

@@ -1,4 +1,4 @@
-// More of this subject: storage/sql/grouping-reads.test.ts, storage/sql/plans-of-many.test.ts, faults/storage/sql/grouping.test.ts
+// More of this subject: storage/sql/grouping-reads.test.ts, storage/sql/plans.test.ts, faults/storage/sql/grouping.test.ts
 /** Locks that wait for a connection travel together, and each gets the answer that it would get alone. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -4,25 +4,7 @@ import { test } from 'node:test';
 import { DataSource } from 'typeorm';
 import { LockStorageError } from 'cronlatch';
 import { createCronlatchMigration, createJobGuard, TypeOrmLockProvider } from 'cronlatch/typeorm';
-import { mysqlDatabase, sqliteDatabase, testOn } from '../../support/databases/fresh';
-
-testOn('mysql', 'the table can be in another database of the server', async () => {
-  const database = await mysqlDatabase();
-  const other = await mysqlDatabase();
-  const migrations = [createCronlatchMigration({ tables: ['lock'], schema: other.name })];
-  const dataSource = new DataSource({ ...database.options, migrations });
-  await dataSource.initialize();
-  await dataSource.runMigrations();
-  await dataSource.runMigrations();
-  const guard = await createJobGuard(dataSource, { lockTable: `${other.name}.shedlock` });
-  assert.equal((await guard.run({ name: 'job', lockAtMostFor: '1m' }, () => {})).executed, true);
-  const [rows] = await other.root.query(`SELECT name FROM shedlock WHERE name <> 'cronlatch-place'`);
-  assert.deepEqual(rows, [{ name: 'job' }]);
-  await guard.close();
-  await dataSource.destroy();
-  await database.dispose();
-  await other.dispose();
-});
+import { sqliteDatabase } from '../../support/databases/fresh';
 
 void test('a migration for unknown tables is refused', () => {
   for (const tables of [[], ['locks'], ['lock', 'ledger'], ['lock', 'lock']] as unknown as ['lock'][]) {

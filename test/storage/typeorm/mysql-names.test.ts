@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { LockConfiguration } from 'cronlatch';
-import { ServerBench, testOnServer } from '../../support/benches/server';
-import { testOn } from '../../support/databases/fresh';
+import { testOnServer } from '../../support/benches/server';
 import { lockRows } from '../../support/databases/lock-table';
 
 const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
@@ -26,19 +25,4 @@ for (const server of ['mysql', 'mariadb'] as const) {
       },
     );
   }
-
-  testOn(
-    server,
-    'a name that is too long for the column is an error, never a truncated lock (F-66)',
-    async () => {
-      const bench = await ServerBench.on(server);
-      const provider = bench.provider({ nameLength: 255 });
-      await assert.rejects(provider.lock({ ...JOB, name: 'x'.repeat(65) }), {
-        code: 'CRONLATCH_SCHEMA_MISMATCH',
-        message: /a column 'name' with room for 64 characters, but nameLength is 255\. /,
-      });
-      assert.deepEqual(await lockRows(bench.application), []);
-      await bench.dispose();
-    },
-  );
 }

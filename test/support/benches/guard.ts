@@ -76,3 +76,10 @@ export function nextEvent<K extends EventName>(guard: JobGuard, name: K): Promis
     });
   });
 }
+
+/** The messages of the warnings from now on. */
+export function warningsOf(guard: JobGuard): readonly string[] {
+  const warnings: string[] = [];
+  guard.on('guard:warning', ({ message }) => void warnings.push(message));
+  return warnings;
+}

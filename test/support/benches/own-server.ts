@@ -5,6 +5,7 @@ import { SERVER_NAMES, testOnOwn, type ServerName } from '../databases/fresh';
 import { migratedDataSource } from '../databases/lock-table';
 import { ownServer, type OwnServer } from '../servers/own';
 import { closing } from './closing';
+import { DatabaseBench } from './database';
 
 /** How each server creates a user without administrator rights, and stops accepting writes from it. */
 interface Statements {
@@ -33,14 +34,17 @@ const STATEMENTS: Readonly<Record<ServerName, Statements>> = {
 };
 
 /** A server of the test's own, with a guarded application in its database. */
-export class OwnServerBench {
+export class OwnServerBench extends DatabaseBench {
   private constructor(
     readonly server: OwnServer,
-    /** Connected. */
-    readonly application: DataSource,
+    application: DataSource,
     readonly guard: JobGuard,
     readonly type: ServerName,
-  ) {}
+  ) {
+    const { options } = application;
+    super({ options, environment: {}, dispose: () => server.stop() }, application);
+    this.closeAtEnd(guard);
+  }
 
   static async on(type: ServerName): Promise<OwnServerBench> {
     const server = await ownServer(type);
@@ -66,15 +70,11 @@ export class OwnServerBench {
     await administrate(this.type, this.server, STATEMENTS[this.type].promote);
   }
 
-  /** Connected. The caller destroys it. */
-  administrator(): Promise<DataSource> {
-    return administrator(this.type, this.server);
-  }
-
-  async dispose(): Promise<void> {
-    await this.guard.close();
-    await this.application.destroy();
-    await this.server.stop();
+  /** Connected. */
+  async administrator(): Promise<DataSource> {
+    const connected = await administrator(this.type, this.server);
+    this.closeAtEnd({ close: () => connected.destroy() });
+    return connected;
   }
 }
 
@@ -91,9 +91,13 @@ function administrator(type: ServerName, { url }: OwnServer): Promise<DataSource
   return new DataSource({ type, url: `${url}/${STATEMENTS[type].administration}` }).initialize();
 }
 
-/** One test for each kind of server, each with one that it may kill. */
-export function testOnOwnServers(name: string, body: (bench: OwnServerBench) => Promise<void>): void {
-  for (const server of SERVER_NAMES) {
+/** One test for each kind of server, or for the given kinds, each with one that it may kill. */
+export function testOnOwnServers(
+  name: string,
+  body: (bench: OwnServerBench) => Promise<void>,
+  on: readonly ServerName[] = SERVER_NAMES,
+): void {
+  for (const server of on) {
     testOnOwn(server, name, async () => {
       await using bench = closing(await OwnServerBench.on(server));
       await body(bench);

@@ -1,5 +1,5 @@
-import { DataSource } from 'typeorm';
-import { TypeOrmLockProvider, type TypeOrmLockProviderOptions } from 'cronlatch/typeorm';
+import type { TypeOrmLockProvider, TypeOrmLockProviderOptions } from 'cronlatch/typeorm';
+import type { DataSource } from 'typeorm';
 import { databaseOn, SERVER_NAMES, testOn, type ServerName } from '../databases/fresh';
 import { migratedDataSource } from '../databases/lock-table';
 import { Stranger } from '../databases/stranger';
@@ -7,43 +7,24 @@ import type { ServerDatabase } from '../databases/types';
 import { targetOf, tcpProxy, throughProxy, type TcpProxy } from '../faults/tcp-proxy';
 import { onStores } from '../servers/test-on';
 import { closing } from './closing';
+import { DatabaseBench } from './database';
 
-/**
- * A fresh database with the lock table in it, and everything that a test opens there, which is closed at its
- * end.
- */
-export class ServerBench {
+/** A fresh database of a server, with the lock table in it. */
+export class ServerBench extends DatabaseBench<ServerDatabase<unknown>> {
   readonly stranger: Stranger;
-  readonly #opened: { close(): Promise<unknown> }[] = [];
 
   private constructor(
     readonly server: ServerName,
-    readonly database: ServerDatabase<unknown>,
-    /** Connected. */
-    readonly application: DataSource,
+    database: ServerDatabase<unknown>,
+    application: DataSource,
   ) {
+    super(database, application);
     this.stranger = new Stranger(server, database);
   }
 
   static async on(server: ServerName): Promise<ServerBench> {
     const database = await databaseOn(server);
     return new ServerBench(server, database, await migratedDataSource(database));
-  }
-
-  /** A DataSource like the application's, not connected. */
-  dataSource(more: object = {}): DataSource {
-    return new DataSource({ ...this.database.options, ...more });
-  }
-
-  /** As above, connected. */
-  async connected(more: object = {}): Promise<DataSource> {
-    const dataSource = await this.dataSource(more).initialize();
-    this.closeAtEnd({ close: () => dataSource.destroy() });
-    return dataSource;
-  }
-
-  provider(options: TypeOrmLockProviderOptions = {}, dataSource = this.dataSource()): TypeOrmLockProvider {
-    return this.closeAtEnd(new TypeOrmLockProvider(dataSource, options));
   }
 
   /** A provider that reaches the server through a proxy. */
@@ -55,21 +36,6 @@ export class ServerBench {
     const provider = this.provider(options, this.dataSource({ url: throughProxy(url, proxy) }));
     this.closeAtEnd(proxy);
     return { proxy, provider };
-  }
-
-  closeAtEnd<T extends { close(): Promise<unknown> }>(opened: T): T {
-    this.#opened.push(opened);
-    return opened;
-  }
-
-  async dispose(): Promise<void> {
-    try {
-      // The last first: a provider does not wait for a server that its proxy hides.
-      for (const opened of this.#opened.reverse()) await opened.close();
-    } finally {
-      if (this.application.isInitialized) await this.application.destroy();
-      await this.database.dispose();
-    }
   }
 }
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import type { JobGuard } from 'cronlatch';
 import { createJobGuard } from 'cronlatch/typeorm';
 import { DataSource } from 'typeorm';
+import type { TestContext } from 'node:test';
+import { closing } from '../../../support/benches/closing';
 import { codesOf, examined, examinedAll, warningsAtStart } from '../../../support/benches/doctor';
 import { testOnOwnServers } from '../../../support/benches/own-server';
 import { testWith, type ServerName } from '../../../support/databases/fresh';
@@ -34,7 +35,6 @@ testOnOwnServers('a server is in order only if it keeps every commit (F-32)', as
   for (const statement of safe) await root.query(statement);
   assert.deepEqual((await examinedAll(bench.application.options)).findings, []);
   for (const statement of unsafe) await root.query(statement);
-  await root.destroy();
   assert.deepEqual(codesOf((await examinedAll(bench.application.options)).findings), ['error not-durable']);
 });
 
@@ -48,8 +48,15 @@ async function createLedger(options: DataSource['options']): Promise<void> {
   await (await ledgerDataSource({ options, environment: {}, dispose: () => Promise.resolve() })).destroy();
 }
 
-for (const mode of ['transaction', 'statement'] as const)
-  testWith('postgres', `behind PgBouncer in ${mode} mode, the guard sets nothing`, async (database, t) => {
+type Mode = 'transaction' | 'statement';
+
+/** A test of an application on a database with all tables, behind PgBouncer. */
+function testBehindPgbouncer(
+  mode: Mode,
+  name: string,
+  body: (application: DataSource, t: TestContext) => Promise<void>,
+): void {
+  testWith('postgres', `behind PgBouncer in ${mode} mode, ${name}`, async (database, t) => {
     await (await ledgerDataSource(database)).destroy();
     const url = new URL(database.environment['DATABASE_URL'] ?? '');
     const pooler = await pgbouncerBefore(url.href, mode);
@@ -57,61 +64,46 @@ for (const mode of ['transaction', 'statement'] as const)
       reportSkip('pgbouncer');
       return t.skip('pgbouncer is missing');
     }
+    await using _stopped = closing(pooler);
     url.port = new URL(pooler.url).port;
     const through = { type: 'postgres', url: url.href } as const;
-    const application = await new DataSource(through).initialize();
-    try {
-      const { findings, notExamined } = await examinedAll(through);
-      // The servers of the tests write without fsync.
-      assert.deepEqual([codesOf(findings), notExamined], [['error not-durable', 'warning pooler'], []]);
-      const starting = await warningsAtStart(through);
-      assert.equal(starting.length, 1, 'the start warns as the examination does');
-      assert.match(
-        starting[0] ?? '',
-        /: A pooler gives the sessions .+ Use a direct address\. Otherwise nothing/,
-      );
-      assert.deepEqual(await settingsOf(application), DEFAULTS);
-    } finally {
-      await application.destroy();
-      await pooler.stop();
-    }
+    await using application = closing(await new DataSource(through).initialize());
+    await body(application, t);
+    assert.deepEqual(await settingsOf(application), DEFAULTS);
   });
+}
 
 for (const mode of ['transaction', 'statement'] as const)
-  testWith('postgres', `behind PgBouncer in ${mode} mode, locks and days run once`, async (database, t) => {
-    await (await ledgerDataSource(database)).destroy();
-    const url = new URL(database.environment['DATABASE_URL'] ?? '');
-    const pooler = await pgbouncerBefore(url.href, mode);
-    if (pooler === undefined) {
-      reportSkip('pgbouncer');
-      return t.skip('pgbouncer is missing');
-    }
-    url.port = new URL(pooler.url).port;
-    const application = await new DataSource({ type: 'postgres', url: url.href }).initialize();
-    const open = (): Promise<JobGuard> => createJobGuard(application, { logger: false });
-    const guards = [await open(), await open(), await open()];
-    try {
-      const ran: string[] = [];
-      const ticks = (kind: 'lock' | 'day', times: object): (() => Promise<unknown>)[] =>
-        guards.flatMap((guard) =>
-          Array.from({ length: 50 }, (_, number) => {
-            const name = `${kind}-${number}`;
-            return guard.wrap({ name, lockAtMostFor: '10m', ...times }, () => void ran.push(name));
-          }),
-        );
-      const night = ticks('lock', { lockAtLeastFor: '10m' });
-      const days = ticks('day', { oncePer: { period: 'day', timeZone: 'UTC' } });
-      // In statement mode the server refuses a claim that needs a transaction. The next tick of that day runs it.
-      for (const round of [[...night, ...days], days]) await Promise.all(round.map((tick) => tick()));
-      const expected = Array.from({ length: 50 }, (_, number) => [`lock-${number}`, `day-${number}`]).flat();
-      assert.deepEqual(ran.sort(), expected.sort());
-      assert.deepEqual(await settingsOf(application), DEFAULTS);
-    } finally {
-      for (const guard of guards) await guard.close();
-      await application.destroy();
-      await pooler.stop();
-    }
+  testBehindPgbouncer(mode, 'the guard sets nothing', async ({ options }) => {
+    const { findings, notExamined } = await examined(options);
+    assert.deepEqual([codesOf(findings), notExamined], [['warning pooler'], []]);
+    const starting = await warningsAtStart(options);
+    assert.equal(starting.length, 1, 'the start warns as the examination does');
+    assert.match(
+      starting[0] ?? '',
+      /guard:warning: A pooler gives the sessions .+ Use a direct address\. Otherwise nothing/,
+    );
   });
+
+testBehindPgbouncer('transaction', 'jobs and days run once', async (application) => {
+  await using first = closing(await createJobGuard(application, { logger: false }));
+  await using second = closing(await createJobGuard(application, { logger: false }));
+  const ran: number[] = [];
+  const numbers = Array.from({ length: 20 }, (_, number) => number);
+  const jobs = [first, second].flatMap((guard) =>
+    numbers.map((number) =>
+      guard.wrap(
+        { name: `day-${number}`, lockAtMostFor: '1m', oncePer: { period: 'day', timeZone: 'UTC' } },
+        () => void ran.push(number),
+      ),
+    ),
+  );
+  await Promise.all(jobs.map((job) => job()));
+  assert.deepEqual(
+    ran.sort((a, b) => a - b),
+    numbers,
+  );
+});
 
 const DEFAULTS = ['0', '0', '0', 'read committed'];
 

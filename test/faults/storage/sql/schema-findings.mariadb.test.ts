@@ -1,0 +1,3 @@
+import { testFlaws } from '../../../storage/sql/schema/flaws/test-flaws';
+
+testFlaws('mariadb');

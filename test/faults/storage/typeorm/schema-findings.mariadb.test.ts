@@ -1,3 +1,0 @@
-import { testFlaws } from '../../../storage/typeorm/flaws/test-flaws';
-
-testFlaws('mariadb');

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { DataSource } from 'typeorm';
+import { LockStorageError } from 'cronlatch';
+import {
+  databaseOn,
+  testOnEveryServer,
+  type Administrator,
+  type ServerName,
+} from '../../../support/databases/fresh';
+import { lockRows, migratedDataSource } from '../../../support/databases/lock-table';
+import { reasonOf } from '../../../support/benches/guard';
+import { CheckedLockProvider } from '../../../support/stores/checked-lock-provider';
+
+const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
+const NEEDED = ['SELECT', 'INSERT', 'UPDATE'];
+
+interface UserBench {
+  /** The administrator's. */
+  readonly dataSource: DataSource;
+  /** Sends a statement as the administrator. */
+  readonly run: (text: string) => Promise<unknown>;
+  /** The user's. */
+  readonly provider: CheckedLockProvider;
+}
+
+/**
+ * The lock table, another table that the user may read, and a user with the given privileges on the lock
+ * table.
+ */
+async function withUser(
+  server: ServerName,
+  privileges: readonly string[],
+  body: (bench: UserBench) => Promise<void>,
+  keepRows = true,
+): Promise<void> {
+  const database = await databaseOn(server);
+  const user = `u${randomBytes(6).toString('hex')}`;
+  const account = server === 'postgres' ? user : `'${user}'@'%'`;
+  const { root }: { root: Administrator } = database;
+  const run = (text: string): Promise<unknown> => root.query(text);
+  const dataSource = await migratedDataSource(database);
+  await run(
+    server === 'postgres'
+      ? `CREATE ROLE ${user} LOGIN PASSWORD 'secret'`
+      : `CREATE USER ${account} IDENTIFIED BY 'secret'`,
+  );
+  await run('CREATE TABLE beside (id INT)');
+  await run(`GRANT SELECT ON beside TO ${account}`);
+  if (privileges.length > 0) await run(`GRANT ${privileges.join(', ')} ON shedlock TO ${account}`);
+  const url = new URL(database.url);
+  [url.username, url.password] = [user, 'secret'];
+  const provider = new CheckedLockProvider(new DataSource({ type: server, url: url.href }), { keepRows });
+  try {
+    await body({ dataSource, run, provider });
+  } finally {
+    await provider.close();
+    await dataSource.destroy();
+    if (server === 'postgres') await run(`DROP OWNED BY ${account}`);
+    await run(server === 'postgres' ? `DROP ROLE ${account}` : `DROP USER ${account}`);
+    await database.dispose();
+  }
+}
+
+testOnEveryServer(`locks need only ${NEEDED.join(', ')} on the table (F-69)`, (server) =>
+  withUser(server, NEEDED, async ({ provider }) => {
+    assert.deepEqual(await provider.verifySchema(), []);
+    const lock = await provider.lock(JOB);
+    assert.equal(await lock?.extend('20m'), true);
+    assert.equal(await provider.lock(JOB), undefined);
+    assert.equal(await lock?.unlock(), true);
+    assert.ok(await provider.lock(JOB));
+  }),
+);
+
+for (const refused of NEEDED) {
+  testOnEveryServer(
+    `without ${refused} no lock is granted, and the error contains the server's reason (F-69)`,
+    (server) => {
+      const granted = NEEDED.filter((privilege) => privilege !== refused);
+      return withUser(server, granted, async ({ dataSource, provider }) => {
+        const error = await reasonOf(provider.lock(JOB));
+        assert.ok(error instanceof LockStorageError, String(error));
+        assert.equal(error.outcome, 'nothing-ran');
+        const words =
+          server === 'postgres'
+            ? `rejected the statement for lock 'job': permission denied for table shedlock`
+            : `rejected the statement for lock 'job': ${refused} command denied to user .* for (column|table) `;
+        assert.match(error.message, new RegExp(words));
+        assert.deepEqual(await lockRows(dataSource), []);
+      });
+    },
+  );
+}
+
+testOnEveryServer('without DELETE, the error of a purge contains the GRANT to run', (server) => {
+  const purged = async ({ provider, run }: UserBench): Promise<void> => {
+    const error = await reasonOf(provider.purge(0));
+    assert.ok(error instanceof LockStorageError, String(error));
+    const [grant = ''] = /GRANT DELETE ON \S+ TO \S+(?=\.$)/.exec(error.message) ?? [];
+    assert.notEqual(grant, '', error.message);
+    await run(grant);
+    assert.equal(await provider.purge(0), 0);
+  };
+  return withUser(server, NEEDED, purged, false);
+});
+
+testOnEveryServer(
+  "a user without privileges on the table gets an error about privileges, not about the table's columns (F-69)",
+  (server) =>
+    withUser(server, [], async ({ provider }) => {
+      const error = await reasonOf(provider.lock(JOB));
+      assert.ok(error instanceof LockStorageError, String(error));
+      assert.equal(error.outcome, 'nothing-ran');
+      assert.match(
+        error.message,
+        server === 'postgres'
+          ? /permission denied for table shedlock/
+          : /^Table 'shedlock' in .* is missing, or this database user has no access to it/,
+      );
+    }),
+);
