@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { currentLock } from 'cronlatch';
-import { inRunTransaction } from 'cronlatch/typeorm';
 import { closing } from '../../support/benches/closing';
 import { eventually } from '../../support/clocks/eventually';
 import { insertLockRow } from '../../support/databases/lock-table';
@@ -19,7 +18,7 @@ const KINDS = ['insert', 'take-over', 'claim', 'extend', 'complete', 'commit', '
 async function runOnce(bench: TransactionBench, period: StatementKind): Promise<void> {
   const handler = async (): Promise<void> => {
     await currentLock().extend('20m');
-    if (period === 'commit') await inRunTransaction((manager) => bench.effect(manager));
+    if (period === 'commit') await bench.book();
   };
   const result = await bench.run(handler, {
     lockAtMostFor: '10m',
@@ -31,7 +30,7 @@ async function runOnce(bench: TransactionBench, period: StatementKind): Promise<
 testServerTransactions('the proxy recognises each of the library’s statements', async (server) => {
   const { kind, database, open } = server;
   await using proxy = closing(await sqlProxy(targetOf(database.url), protocolOf(kind)));
-  const bench = await open({ application: { url: throughProxy(database.url, proxy) } });
+  const bench = await open({ url: throughProxy(database.url, proxy) });
   for (const each of KINDS) {
     const swallowed = proxy.swallow(each, 'cut');
     await runOnce(bench, each);
@@ -51,10 +50,7 @@ testServerTransactions('the proxy reads messages in pieces of any size', async (
   try {
     for (const each of [beyond, proxy]) each.delay(0, { bytewise: true });
     // Thousands of bytes one by one take seconds on a busy machine, so no limit may be near.
-    const bench = await open({
-      application: { url: throughProxy(database.url, proxy) },
-      guard: { statementTimeout: '2m' },
-    });
+    const bench = await open({ url: throughProxy(database.url, proxy), guard: { statementTimeout: '2m' } });
     await runOnce(bench, 'insert');
     const swallowed = proxy.swallow('commit', 'cut');
     await runOnce(bench, 'commit');

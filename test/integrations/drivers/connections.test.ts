@@ -1,6 +1,6 @@
 /** How many connections a guard opens, and that none of them is left. */
 import assert from 'node:assert/strict';
-import { testDriverTransactions } from '../../support/benches/driver-transactions';
+import { testDriverTransactions } from '../../support/benches/transaction';
 import { eventually } from '../../support/clocks/eventually';
 import { Stranger } from '../../support/databases/stranger';
 import { startScript } from '../../support/processes/child-script';
@@ -68,7 +68,7 @@ testDriverTransactions(
   async ({ kind, database, open }) => {
     const bench = await open({ poolSize: 1 });
     const stranger = new Stranger(kind, database);
-    await bench.run(() => bench.application.inRunTransaction((connection) => bench.effect(connection)));
+    await bench.run(() => bench.book());
     await bench.guard.close();
     await eventually(async () => (await stranger.countSessions()) === 1, 'only that of the pool is left');
     const { connection, release } = await bench.application.borrow();
@@ -102,7 +102,7 @@ testDriverTransactions(
       run = bench.run(async () => {
         started();
         await closed;
-        await bench.application.inRunTransaction((connection) => bench.effect(connection));
+        await bench.book();
       });
     });
     await bench.guard.close({ timeout: 0 });

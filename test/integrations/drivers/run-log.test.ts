@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
 import { currentRun, type CronlatchEvents, type JobGuard } from 'cronlatch';
-import {
-  testDriverTransactions,
-  type DriverTransactions,
-  type PlainConnection,
-} from '../../support/benches/driver-transactions';
 import { testDrivers } from '../../support/benches/driver';
 import { closing } from '../../support/benches/closing';
 import { DAILY } from '../../support/benches/guard-of-runs';
 import { eventually } from '../../support/clocks/eventually';
-import { JOB } from '../../support/benches/transaction';
+import { JOB, testDriverTransactions, type TransactionBench } from '../../support/benches/transaction';
+import type { RunTransaction } from '../../support/transaction-contract/application';
 
 const LEVELS = ['REPEATABLE READ', 'SERIALIZABLE'] as const;
 const LINES = Array.from({ length: 1000 }, (_, line) => `line ${line} of it's "log" \\ 日本 😀`);
@@ -36,7 +32,7 @@ function warningsOf(guard: JobGuard): CronlatchEvents['guard:warning'][] {
 }
 
 /** Prints, and lets the guard write while the transaction is open and has changed the row of the run. */
-async function print(bench: DriverTransactions, connection: PlainConnection): Promise<void> {
+async function print(bench: TransactionBench, connection: RunTransaction): Promise<void> {
   await bench.effect(connection);
   await connection.query(`UPDATE cronlatch_run SET reason = 'mine'`);
   for (const line of LINES) currentRun().log(line);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import { ClaimLostError, InvalidLockUseError, RunAlreadyCompletedError, type JobGuard } from 'cronlatch';
+import { InvalidLockUseError, RunAlreadyCompletedError, type JobGuard } from 'cronlatch';
 import {
   completeRunIn,
   createJobGuard,
@@ -12,7 +12,6 @@ import {
   inRunTransaction,
   type CreateJobGuardOptions,
 } from 'cronlatch/better-sqlite3';
-import * as pgDriver from 'cronlatch/pg';
 import { reasonOf } from '../../support/benches/guard';
 import { turn } from '../../support/benches/lock';
 import { JOB } from '../../support/benches/transaction';
@@ -135,65 +134,14 @@ testSqlite('work that returns a promise is rejected, and nothing is committed', 
   assert.equal(await bench.state(), 'failed');
 });
 
-testSqlite('a transaction that the work ended completes nothing', async ({ guard, effects, state }) => {
-  for (const end of ['COMMIT', 'ROLLBACK']) {
-    const job = { ...JOB, name: `ends with ${end}` };
-    const attempt = (): Promise<unknown> =>
-      guard.run(job, () => inRunTransaction((database) => void database.exec(end)));
-    await assert.rejects(attempt, /its transaction has already ended.*is not retried/);
-    assert.deepEqual(await attempt(), { executed: false, reason: 'exhausted' });
-  }
-  await guard.run(JOB, () =>
-    inRunTransaction((database) => void database.transaction(writeEffect)(database)),
-  );
-  assert.equal(await state(), 'completed');
-  assert.deepEqual(effects(), [1]);
-});
-
-testSqlite('a holder whose run was taken over leaves no effects', async ({ other, guard, effects }) => {
-  const done = guard.run(JOB, async () => {
-    other.exec(`UPDATE cronlatch_run SET claimed_by = 'another process', attempt = attempt + 1`);
-    await inRunTransaction(writeEffect);
-  });
-  await assert.rejects(done, ClaimLostError);
-  assert.deepEqual(effects(), []);
-});
-
-testSqlite(
-  'completeRunIn is rejected outside a transaction, in another file, and without a handle',
-  async ({ address, database, guard, effects }) => {
-    const refused = (complete: () => unknown, message: RegExp): void =>
-      assert.throws(complete, (error) => error instanceof InvalidLockUseError && message.test(error.message));
-    refused(() => completeRunIn(database), /^completeRunIn\(\) was called outside the run/);
-    const elsewhere = new Database(':memory:');
-    elsewhere.exec('BEGIN');
-    await guard.run(JOB, () => {
-      refused(
-        () => completeRunIn(elsewhere),
-        /the database of its transaction has no such run\. Use a transaction in the ledger's database, SQLite/,
+testSqlite('a completion without a handle is refused', async ({ address, guard }) => {
+  await guard.run(JOB, () => {
+    for (const value of [null, address, {}])
+      assert.throws(
+        () => completeRunIn(value as never),
+        /^InvalidLockUseError: completeRunIn\(\) cannot use (null|a string|a plain object)\. Pass the connection/,
       );
-      for (const value of [null, address, {}])
-        refused(
-          () => completeRunIn(value as never),
-          /^completeRunIn\(\) cannot use (null|a string|a plain object)\. Pass the connection/,
-        );
-      database.exec('BEGIN');
-      writeEffect(database);
-      completeRunIn(database);
-      database.exec('COMMIT');
-    });
-    elsewhere.close();
-    assert.deepEqual(effects(), [1]);
-  },
-);
-
-testSqlite('inRunTransaction of another subpath is rejected', async ({ guard }) => {
-  await guard.run(JOB, () =>
-    assert.rejects(
-      pgDriver.inRunTransaction(() => assert.fail()),
-      /createJobGuard\(\) of cronlatch\/pg, not of cronlatch\/better-sqlite3\.$/,
-    ),
-  );
+  });
 });
 
 void test('sqlite: two databases in memory are different, and a guard works in the one that it was given', async () => {

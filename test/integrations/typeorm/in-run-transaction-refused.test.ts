@@ -5,9 +5,7 @@ import { InMemoryLockProvider } from 'cronlatch/memory';
 import { completeRunIn, inRunTransaction } from 'cronlatch/typeorm';
 import { RunContext, runAs } from '#cronlatch/ledger/tick/run-context';
 import { DataSource, type EntityManager } from 'typeorm';
-import { closing } from '../../support/benches/closing';
-import { JOB, testServerTransactions, testTransactions } from '../../support/benches/transaction';
-import { databaseOn } from '../../support/databases/fresh';
+import { JOB, testTypeOrmTransactions } from '../../support/benches/transaction';
 import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
 import { newGuard } from '../../support/benches/guard-with-runs';
 
@@ -21,14 +19,6 @@ async function refused(call: Promise<unknown>, message: RegExp): Promise<void> {
 }
 
 const NOWHERE = managerOn(new DataSource({ type: 'better-sqlite3', database: ':memory:' }));
-
-void test('completing a run outside a run is rejected', async () => {
-  await refused(
-    inRunTransaction(() => assert.fail()),
-    /inRunTransaction\(\) was called outside the run/,
-  );
-  await refused(completeRunIn(NOWHERE), /completeRunIn\(\) was called outside the run/);
-});
 
 const OTHER_GUARD = /needs a run whose guard was created with createJobGuard\(\) of cronlatch\/typeorm/;
 const NO_DATABASE = /needs a run whose ledger is in an SQL database/;
@@ -62,7 +52,7 @@ void test('a ledger in memory shares no transaction with a database', async () =
   await guard.close();
 });
 
-testTransactions(
+testTypeOrmTransactions(
   'a transaction in another kind of database, or in another file, is rejected',
   async (bench) => {
     const other = new DataSource({ type: 'better-sqlite3', database: ':memory:' });
@@ -77,34 +67,4 @@ testTransactions(
     await other.destroy();
     assert.deepEqual(await bench.effects(), [1]);
   },
-);
-
-testServerTransactions(
-  'on PostgreSQL, a transaction in another database of the same server is rejected as well',
-  async ({ kind, open }) => {
-    const bench = await open();
-    await using other = closing(await databaseOn(kind));
-    await using dataSource = closing(await new DataSource(other.options).initialize());
-    await bench.run(async () => {
-      await refused(
-        dataSource.transaction((manager) => completeRunIn(manager)),
-        /has no such run\. Use a transaction in the ledger's database, PostgreSQL at 127/,
-      );
-      await inRunTransaction((manager) => bench.effect(manager));
-    });
-    assert.equal((await bench.row()).state, 'completed');
-  },
-  ['postgres'],
-);
-
-testServerTransactions(
-  'on MySQL and MariaDB, a transaction in another database of the same server completes the run',
-  async ({ kind, open }) => {
-    const bench = await open();
-    await using other = closing(await databaseOn(kind));
-    await using dataSource = closing(await new DataSource(other.options).initialize());
-    await bench.run(() => dataSource.transaction((manager) => completeRunIn(manager)));
-    assert.equal((await bench.row()).state, 'completed');
-  },
-  ['mysql', 'mariadb'],
 );

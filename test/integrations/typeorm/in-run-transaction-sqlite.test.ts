@@ -6,13 +6,13 @@ import { completeRunIn, createJobGuard, inRunTransaction } from 'cronlatch/typeo
 import { DataSource } from 'typeorm';
 import { reasonOf } from '../../support/benches/guard';
 import { turn } from '../../support/benches/lock';
-import { JOB, testTransactions } from '../../support/benches/transaction';
+import { JOB, testTypeOrmTransactions } from '../../support/benches/transaction';
 import { createEffectTable, effectsIn, makeEffect } from '../../support/databases/effects';
 import { ledgerDataSource } from '../../support/databases/run-tables';
 
 const ON_SQLITE = { on: ['sqlite'] } as const;
 
-testTransactions(
+testTypeOrmTransactions(
   'two jobs of one process run their transactions one after the other',
   async (bench) => {
     const names = ['close-day', 'send-invoices', 'count-stock'];
@@ -32,9 +32,7 @@ testTransactions(
       [{ executed: true, value: undefined }, fails, { executed: true, value: undefined }],
     );
     assert.equal((await bench.effects()).length, 2);
-    const states = await bench.operator.query<{ state: string }[]>(
-      'SELECT state FROM cronlatch_run ORDER BY job_name',
-    );
+    const states = await bench.database.ask('SELECT state FROM cronlatch_run ORDER BY job_name');
     assert.deepEqual(
       states.map(({ state }) => state),
       ['completed', 'completed', 'failed'],
@@ -43,11 +41,11 @@ testTransactions(
   ON_SQLITE,
 );
 
-testTransactions(
+testTypeOrmTransactions(
   'inside another transaction of the DataSource it is rejected within a limit, and the error suggests completeRunIn',
   async (bench) => {
     await bench.run(() =>
-      bench.application.transaction(async (manager) => {
+      bench.application.dataSource.transaction(async (manager) => {
         await bench.effect(manager);
         const refused = await reasonOf(inRunTransaction(() => assert.fail()));
         assert.ok(refused instanceof InvalidLockUseError);
@@ -55,29 +53,39 @@ testTransactions(
         await completeRunIn(manager);
       }),
     );
-    assert.deepEqual(await bench.effects(), [1]);
-    assert.equal((await bench.row()).state, 'completed');
+    await bench.is('completed', [1]);
   },
   { ...ON_SQLITE, guard: { statementTimeout: '200ms' } },
 );
 
-testTransactions(
+testTypeOrmTransactions(
   'if a reader of the file blocks a COMMIT, nothing is committed, and the next COMMIT succeeds',
   async (bench) => {
     // Without a write-ahead log, a reader prevents others from committing.
-    const reader = bench.operator.createQueryRunner();
-    const handler = (): Promise<void> => inRunTransaction((manager) => bench.effect(manager));
+    const { ask } = bench.database;
     await bench.run(async () => {
-      await reader.startTransaction();
-      await reader.query('SELECT * FROM effect');
-      await assert.rejects(handler(), /database is locked/);
-      await reader.commitTransaction();
-      await handler();
+      await ask('BEGIN');
+      await ask('SELECT * FROM effect');
+      await assert.rejects(bench.book(), /database is locked/);
+      await ask('COMMIT');
+      await bench.book();
+    });
+    await bench.is('completed', [1]);
+  },
+  { ...ON_SQLITE, dataSource: { enableWAL: false, timeout: 10 } },
+);
+
+testTypeOrmTransactions(
+  'an isolation level that the database does not have is rejected by TypeORM, and has no effect',
+  async (bench) => {
+    await bench.run(async () => {
+      const done = inRunTransaction(() => assert.fail(), { isolationLevel: 'REPEATABLE READ' });
+      await assert.rejects(done, /REPEATABLE READ/);
+      await bench.book();
     });
     assert.deepEqual(await bench.effects(), [1]);
-    assert.equal((await bench.row()).state, 'completed');
   },
-  { ...ON_SQLITE, everywhere: { enableWAL: false, timeout: 10 } },
+  ON_SQLITE,
 );
 
 void test('sqlite: two databases in memory have the same name, and are still different', async () => {

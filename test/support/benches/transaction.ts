@@ -1,25 +1,30 @@
 import assert from 'node:assert/strict';
-import type { CronlatchEvents, JobConfiguration, JobGuard, TaskResult } from 'cronlatch';
-import type { EventName } from 'cronlatch/provider';
-import type { Run } from 'cronlatch/provider';
-import { currentRun } from 'cronlatch';
-import { createJobGuard, type CreateJobGuardOptions } from 'cronlatch/typeorm';
-import { DataSource } from 'typeorm';
-import { createEffectTable, effectsIn, makeEffect, type Queryable } from '../databases/effects';
 import {
-  DATABASE_NAMES,
-  databaseOn,
-  SERVER_NAMES,
-  testOn,
-  testWith,
-  type DatabaseName,
-  type ServerName,
-  type TestDatabase,
-} from '../databases/fresh';
-import { ledgerDataSource } from '../databases/run-tables';
-import type { ServerDatabase } from '../databases/types';
+  currentRun,
+  type CronlatchEvents,
+  type JobConfiguration,
+  type JobGuard,
+  type TaskResult,
+} from 'cronlatch';
+import type { PostgresGuardOptions } from 'cronlatch/pg';
+import type { EventName, Run } from 'cronlatch/provider';
+import type { RunTransactionOptions } from 'cronlatch/typeorm';
+import { askedDatabase, testOnKind, type AskedDatabase } from '../databases/asked';
+import { makeEffect, type Queryable } from '../databases/effects';
+import { DATABASE_NAMES, SERVER_NAMES, type DatabaseName, type ServerName } from '../databases/fresh';
 import { onStores } from '../servers/test-on';
+import type {
+  Application,
+  ApplicationOptions,
+  Client,
+  RunTransaction,
+} from '../transaction-contract/application';
+import { DRIVERS } from '../transaction-contract/drivers';
+import { TYPEORM } from '../transaction-contract/typeorm';
 import { closing } from './closing';
+
+/** The libraries that have `inRunTransaction`. */
+const CLIENTS: readonly Client[] = [TYPEORM, DRIVERS];
 
 /** A job whose attempts may follow each other at once. */
 export const JOB = {
@@ -28,51 +33,82 @@ export const JOB = {
   oncePer: { period: () => 'today', timeZone: 'UTC', retry: { maxAttempts: 100, initialDelay: 0 } },
 } as const satisfies JobConfiguration;
 
-const KEY = { job: JOB.name, periodKey: 'today' };
-
-interface BenchOptions {
-  /** For all DataSources. */
-  readonly everywhere?: object;
-  /** For the application's DataSource. */
-  readonly application?: object;
-  readonly guard?: CreateJobGuardOptions;
+interface BenchOptions extends ApplicationOptions {
+  readonly guard?: PostgresGuardOptions;
 }
 
 /**
- * An application whose job has effects in the database of its ledger, and an operator who reads both on
- * separate connections.
+ * An application whose job has effects in the database of its ledger, and an operator who reads both on a
+ * separate connection.
  */
-export class TransactionBench {
+export class TransactionBench<App extends Application = Application> {
   readonly #events: { readonly name: EventName; readonly event: unknown }[] = [];
 
   private constructor(
-    /** Its connections are its own. */
-    readonly operator: DataSource,
-    readonly application: DataSource,
+    readonly database: AskedDatabase,
+    readonly application: App,
     readonly guard: JobGuard,
+    private readonly isSynchronous: boolean,
   ) {
     for (const name of ['run:completed', 'run:failed', 'guard:warning'] as const)
       guard.on(name, (event) => this.#events.push({ name, event }));
   }
 
-  static async on(
-    database: TestDatabase,
-    { everywhere, application, guard }: BenchOptions = {},
-  ): Promise<TransactionBench> {
-    const operator = await ledgerDataSource(database, everywhere);
-    await createEffectTable(operator);
-    const dataSource = await new DataSource({
-      ...database.options,
-      ...everywhere,
-      ...application,
-    }).initialize();
-    const options = { pollInterval: false, logger: false, ...guard } as const;
-    return new TransactionBench(operator, dataSource, await createJobGuard(dataSource, options));
+  static async on<App extends Application>(
+    client: Client<App>,
+    database: AskedDatabase,
+    { guard, ...options }: BenchOptions = {},
+  ): Promise<TransactionBench<App>> {
+    await database.createTables();
+    await database.ask(
+      'CREATE TABLE IF NOT EXISTS effect (run VARCHAR(64) NOT NULL, attempt INTEGER NOT NULL)',
+    );
+    const application = await client.open(database, options);
+    const created = await application.createJobGuard({ pollInterval: false, logger: false, ...guard });
+    return new TransactionBench(
+      database,
+      application,
+      created,
+      client.isSynchronousOn.includes(database.kind),
+    );
   }
 
   /** One tick of the job. */
   run<T>(handler: () => T | PromiseLike<T>, more: Partial<JobConfiguration> = {}): Promise<TaskResult<T>> {
     return this.guard.run({ ...JOB, ...more }, handler);
+  }
+
+  /**
+   * Writes the effect of the current run in a transaction that completes it.
+   *
+   * @param more is done in the transaction after that. What it returns is the result.
+   */
+  book<T>(
+    more: (transaction: RunTransaction) => T | PromiseLike<T>,
+    options?: RunTransactionOptions,
+  ): Promise<T>;
+  book(): Promise<void>;
+  book(
+    more: (transaction: RunTransaction) => unknown = () => {},
+    options?: RunTransactionOptions,
+  ): Promise<unknown> {
+    return this.application.inRunTransaction((transaction) => {
+      const written = this.effect(transaction);
+      return this.isSynchronous ? more(transaction) : written.then(() => more(transaction));
+    }, options);
+  }
+
+  /** One tick whose handler is such a transaction. */
+  tick(
+    more: (transaction: RunTransaction) => unknown = () => {},
+    job: Partial<JobConfiguration> = {},
+  ): Promise<unknown> {
+    return this.run(() => this.book(more), job);
+  }
+
+  /** Tries to begin a transaction that must be rejected. */
+  bookNothing(): Promise<never> {
+    return this.application.inRunTransaction(() => assert.fail());
   }
 
   /** Writes the effect of the current run. */
@@ -82,18 +118,24 @@ export class TransactionBench {
 
   /** The attempts whose effects are committed. */
   async effects(): Promise<number[]> {
-    return (await effectsIn(this.operator)).map(({ attempt }) => attempt);
+    const rows = await this.database.ask('SELECT attempt FROM effect ORDER BY run, attempt');
+    return rows.map(({ attempt }) => Number(attempt));
   }
 
-  async row(): Promise<Run> {
-    const run = await this.guard.ledger.get(KEY);
+  async row(job: string = JOB.name): Promise<Run> {
+    const run = await this.guard.ledger.last(job);
     assert.ok(run);
     return run;
   }
 
+  /** The state of the run, and the attempts whose effects are committed. */
+  async is(state: Run['state'], effects: readonly number[]): Promise<void> {
+    assert.deepEqual([(await this.row()).state, await this.effects()], [state, effects]);
+  }
+
   /** The attempts in the run's row. */
   async history(): Promise<string[]> {
-    return (await this.guard.ledger.history(KEY)).map(({ kind }) => kind);
+    return (await this.guard.ledger.history(await this.row())).map(({ kind }) => kind);
   }
 
   /** Another process claims the run as its next attempt. */
@@ -102,7 +144,7 @@ export class TransactionBench {
   }
 
   async write(assignments: string): Promise<void> {
-    await this.operator.query(`UPDATE cronlatch_run SET ${assignments}`);
+    await this.database.ask(`UPDATE cronlatch_run SET ${assignments}`);
   }
 
   eventsOf<K extends EventName>(name: K): CronlatchEvents[K][] {
@@ -111,52 +153,29 @@ export class TransactionBench {
 
   async close(): Promise<void> {
     await this.guard.close({ timeout: 0 });
-    for (const each of [this.application, this.operator]) if (each.isInitialized) await each.destroy();
+    await this.application.close();
   }
 }
 
-/** One test for each kind of database, or for the given kinds. */
-export function testTransactions(
+/** A fresh database, and benches that a test opens on it. */
+interface Place<App extends Application, Kind extends DatabaseName> {
+  readonly kind: Kind;
+  readonly database: AskedDatabase;
+  readonly open: (options?: BenchOptions) => Promise<TransactionBench<App>>;
+}
+
+function testPlaces<App extends Application, Kind extends DatabaseName>(
+  client: Client<App>,
   name: string,
-  body: (bench: TransactionBench, database: DatabaseName) => Promise<void>,
-  { on = DATABASE_NAMES, ...options }: BenchOptions & { readonly on?: readonly DatabaseName[] } = {},
+  body: (place: Place<App, Kind>) => Promise<void>,
+  on: readonly Kind[],
 ): void {
   onStores(on, name, (kind) =>
-    testWith(kind, name, async (database) => {
-      await using bench = closing(await TransactionBench.on(database, options));
-      await body(bench, kind);
-    }),
-  );
-}
-
-/** A server, and benches that a test opens on it. */
-interface BenchesOn<Bench, Options> {
-  readonly kind: ServerName;
-  readonly database: ServerDatabase<unknown>;
-  readonly open: (options?: Options) => Promise<Bench>;
-}
-
-/** The same for the servers, with a connection to the server that the test chooses. */
-export function testServerTransactions(
-  name: string,
-  body: (server: BenchesOn<TransactionBench, BenchOptions>) => Promise<void>,
-  on?: readonly ServerName[],
-): void {
-  testBenches(name, (_, ...at) => TransactionBench.on(...at), body, on);
-}
-
-export function testBenches<Bench extends { close(): Promise<void> }, Options>(
-  name: string,
-  openOn: (kind: ServerName, database: ServerDatabase<unknown>, options?: Options) => Promise<Bench>,
-  body: (server: BenchesOn<Bench, Options>) => Promise<void>,
-  on: readonly ServerName[] = SERVER_NAMES,
-): void {
-  for (const kind of on) {
-    testOn(kind, name, async () => {
-      await using database = closing(await databaseOn(kind));
-      const benches: Bench[] = [];
-      const open = async (options?: Options): Promise<Bench> => {
-        const bench = await openOn(kind, database, options);
+    testOnKind(kind, name, async () => {
+      await using database = closing(await askedDatabase(kind));
+      const benches: TransactionBench[] = [];
+      const open = async (options?: BenchOptions): Promise<TransactionBench<App>> => {
+        const bench = await TransactionBench.on(client, database, options);
         benches.push(bench);
         return bench;
       };
@@ -165,6 +184,58 @@ export function testBenches<Bench extends { close(): Promise<void> }, Options>(
       } finally {
         for (const bench of benches) await bench.close();
       }
-    });
+    }),
+  );
+}
+
+type OfClient<App> = App extends Client<infer Own> ? Own : never;
+type TypeOrmApplication = OfClient<typeof TYPEORM>;
+type DriverApplication = OfClient<typeof DRIVERS>;
+export type TypeOrmBench = TransactionBench<TypeOrmApplication>;
+export type DriverBench = TransactionBench<DriverApplication>;
+
+/** One test for each kind of database, or for the given kinds, with TypeORM. */
+export function testTypeOrmTransactions(
+  name: string,
+  body: (bench: TypeOrmBench, kind: DatabaseName) => Promise<void>,
+  { on = DATABASE_NAMES, ...options }: BenchOptions & { readonly on?: readonly DatabaseName[] } = {},
+): void {
+  testPlaces(TYPEORM, name, async ({ kind, open }) => body(await open(options), kind), on);
+}
+
+/** One test for each server, with mysql2 or pg, and benches that it opens. */
+export function testDriverTransactions(
+  name: string,
+  body: (place: Place<DriverApplication, ServerName>) => Promise<void>,
+  on: readonly ServerName[] = SERVER_NAMES,
+): void {
+  testPlaces(DRIVERS, name, body, on);
+}
+
+interface CaseOptions<Kind extends DatabaseName> extends BenchOptions {
+  readonly on?: readonly Kind[];
+  /** The work waits, which it cannot in a transaction of better-sqlite3. */
+  readonly awaits?: true;
+}
+
+/** One test for each library that has `inRunTransaction`, and each kind of database. */
+export function testTransactions(
+  name: string,
+  body: (bench: TransactionBench, kind: DatabaseName) => Promise<void>,
+  { on = DATABASE_NAMES, awaits, ...options }: CaseOptions<DatabaseName> = {},
+): void {
+  for (const client of CLIENTS) {
+    const kinds = on.filter((kind) => !(awaits && client.isSynchronousOn.includes(kind)));
+    const test = `${client.prefix}${name}`;
+    testPlaces(client, test, async ({ kind, open }) => body(await open(options), kind), kinds);
   }
+}
+
+/** The same for the servers, with benches that the test opens. */
+export function testServerTransactions(
+  name: string,
+  body: (place: Place<Application, ServerName>) => Promise<void>,
+  clients: readonly Client[] = CLIENTS,
+): void {
+  for (const client of clients) testPlaces(client, `${client.prefix}${name}`, body, SERVER_NAMES);
 }

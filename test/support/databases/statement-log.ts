@@ -23,7 +23,7 @@ export interface StatementLog {
  */
 export async function statementLog(
   server: ServerName,
-  { url }: ServerDatabase<unknown>,
+  { url }: Pick<ServerDatabase<unknown>, 'url'>,
 ): Promise<StatementLog> {
   const sent: SentStatement[] = [];
   const proxy = await sqlProxy(targetOf(url), protocolOf(server), {

@@ -67,7 +67,7 @@ export class Stranger {
 
   constructor(
     server: ServerName,
-    private readonly database: ServerDatabase<unknown>,
+    private readonly database: Pick<ServerDatabase<unknown>, 'ask'>,
   ) {
     this.#statements = STATEMENTS[server];
   }

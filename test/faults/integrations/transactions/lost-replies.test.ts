@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { closing } from '../../../support/benches/closing';
-import { testDriverTransactions } from '../../../support/benches/driver-transactions';
+import { testServerTransactions } from '../../../support/benches/transaction';
 import { eventually } from '../../../support/clocks/eventually';
 import { Stranger } from '../../../support/databases/stranger';
 import { MISHAPS } from '../../../support/faults/commit-mishaps';
 import { targetOf, tcpProxy, throughProxy } from '../../../support/faults/tcp-proxy';
 
 for (const { name, before, after, isCommitted } of MISHAPS) {
-  testDriverTransactions(
-    `through the driver, ${name}: it is ${isCommitted ? '' : 'not '}completed, and the pool drops the connection (L-19)`,
+  testServerTransactions(
+    `${name}: it is ${isCommitted ? '' : 'not '}completed, and the pool drops the connection (L-19)`,
     async ({ kind, database, open }) => {
       await using proxy = closing(await tcpProxy(targetOf(database.url)));
       const url = throughProxy(database.url, proxy);
@@ -17,20 +17,14 @@ for (const { name, before, after, isCommitted } of MISHAPS) {
       const sessionsEnded = (): Promise<void> =>
         eventually(async () => (await stranger.countSessions()) === 0, 'its sessions have ended');
       let afterwards: Promise<void> | undefined;
-      let isFirst = true;
-      const handler = (): Promise<void> =>
-        bench.application.inRunTransaction(async (connection) => {
-          await bench.effect(connection);
-          if (!isFirst) return;
-          isFirst = false;
-          connection.beforeCommit(async () => {
-            const scene = { proxy, bench, sessionsEnded };
-            await before(scene);
-            afterwards = after?.(scene);
-          });
-        });
+      const first = bench.tick((transaction) =>
+        transaction.beforeCommit(async () => {
+          const scene = { proxy, bench, sessionsEnded };
+          await before(scene);
+          afterwards = after?.(scene);
+        }),
+      );
       const startedAtMs = performance.now();
-      const first = bench.run(handler);
       if (isCommitted) await first;
       else await assert.rejects(first);
       const tookMs = performance.now() - startedAtMs;
@@ -38,9 +32,8 @@ for (const { name, before, after, isCommitted } of MISHAPS) {
       assert.ok(tookMs < 8900, `one time limit for COMMIT, and one to read the row: ${tookMs} ms`);
       await afterwards;
       await eventually(() => bench.application.size() === 0, 'the pool has dropped the connection');
-      assert.equal((await bench.row()).state, isCommitted ? 'completed' : 'failed');
-      assert.deepEqual(await bench.effects(), isCommitted ? [1] : []);
-      await bench.run(handler);
+      await bench.is(isCommitted ? 'completed' : 'failed', isCommitted ? [1] : []);
+      await bench.tick();
       assert.deepEqual(await bench.effects(), [isCommitted ? 1 : 2], 'once, with any further call');
     },
   );
