@@ -20,7 +20,7 @@ export const OTHER_PEERS = [
     name: 'oldest-peers',
     title: 'oldest peers',
     tests: [
-      ...['integrations/nestjs/', 'integrations/typeorm/', 'integrations/drivers/'],
+      ...['nestjs', 'typeorm', 'drivers', 'transactions'].map((name) => `integrations/${name}/`),
       ...['storage/sql/schema/findings', 'storage/typeorm/lock-entity', 'storage/contracts.test'],
       // Redis, ZooKeeper and etcd have no package here in another version.
       ...['mysql', 'mariadb', 'postgres', 'row'].map((name) => `storage/contracts.${name}.test`),

@@ -2,8 +2,6 @@ import 'reflect-metadata';
 import assert from 'node:assert/strict';
 import { before } from 'node:test';
 import { InvalidLockUseError, type JobGuard } from 'cronlatch';
-import { createTables as createMysqlTables } from 'cronlatch/mysql2';
-import { createTables as createPostgresTables } from 'cronlatch/pg';
 import { completeRunIn, createJobGuard, inRunTransaction } from 'cronlatch/typeorm';
 import { DataSource, EntitySchema } from 'typeorm';
 import {
@@ -12,11 +10,14 @@ import {
   runInTransaction,
 } from 'typeorm-transactional';
 import { closing } from '../../support/benches/closing';
-import { databaseOn, testOnEveryServer } from '../../support/databases/fresh';
+import { askedDatabase, type AskedDatabase } from '../../support/databases/asked';
+import { SERVER_NAMES, testOnEveryServer } from '../../support/databases/fresh';
+import type { Library } from '../../support/transaction-contract/application';
+import { testCompletions } from '../../support/transaction-contract/completing';
 
-const EFFECT = new EntitySchema<{ id: number }>({
+const EFFECT = new EntitySchema<{ id: number; text: string }>({
   name: 'effects',
-  columns: { id: { type: Number, primary: true } },
+  columns: { id: { type: Number, primary: true }, text: { type: String } },
 });
 
 const JOB = {
@@ -27,24 +28,50 @@ const JOB = {
 
 before(() => initializeTransactionalContext());
 
+interface Transactional extends Library {
+  readonly application: DataSource;
+  /** Runs work as a method with `@Transactional()`. */
+  readonly inside: (work: () => Promise<unknown>) => Promise<unknown>;
+}
+
+let opened = 0;
+
 /** The data source of an application that uses typeorm-transactional. */
+async function open({ options }: AskedDatabase): Promise<Transactional> {
+  const connectionName = `application ${++opened}`;
+  const application = new DataSource({ ...options, entities: [EFFECT] } as never);
+  addTransactionalDataSource({ name: connectionName, dataSource: application });
+  await application.initialize();
+  const inside: Transactional['inside'] = (work) => runInTransaction(work, { connectionName });
+  return {
+    application,
+    inside,
+    createJobGuard: (guardOptions) => createJobGuard(application, guardOptions),
+    transaction: (work) =>
+      inside(() =>
+        work({
+          insert: (id, text) => application.getRepository(EFFECT).insert({ id, text }),
+          complete: (completeOptions) => completeRunIn(application.manager, completeOptions),
+          commitBehind: () => application.query('COMMIT'),
+        }),
+      ),
+    close: () => application.destroy(),
+  };
+}
+
+testCompletions('typeorm-transactional', open, { on: SERVER_NAMES, lacks: ['completeOutside'] });
+
 function testTransactional(
   name: string,
-  body: (application: DataSource, guard: JobGuard) => Promise<void>,
+  body: (library: Transactional, guard: JobGuard) => Promise<void>,
 ): void {
   testOnEveryServer(name, async (server) => {
-    await using database = closing(await databaseOn(server));
-    await (server === 'postgres' ? createPostgresTables : createMysqlTables)(database.url);
-    await database.ask('CREATE TABLE effects (id INTEGER PRIMARY KEY)');
-    const application = new DataSource({ ...database.options, entities: [EFFECT] } as never);
-    addTransactionalDataSource({ name: database.name, dataSource: application });
-    await application.initialize();
-    await using guard = closing(await createJobGuard(application, { pollInterval: false, logger: false }));
-    try {
-      await body(application, guard);
-    } finally {
-      await application.destroy();
-    }
+    await using database = closing(await askedDatabase(server));
+    await database.createTables();
+    await database.ask('CREATE TABLE effects (id INTEGER PRIMARY KEY, text VARCHAR(9))');
+    await using library = closing(await open(database));
+    await using guard = closing(await library.createJobGuard({ pollInterval: false, logger: false }));
+    await body(library, guard);
   });
 }
 
@@ -53,19 +80,16 @@ const REFUSED =
 
 testTransactional(
   'inRunTransaction inside of @Transactional() is refused, because repositories would write outside its transaction',
-  async (application, guard) => {
-    const inside = runInTransaction(
-      async () => {
-        await guard.run(JOB, () =>
-          inRunTransaction(async (manager) => {
-            await manager.getRepository(EFFECT).insert({ id: 1 });
-          }),
-        );
-        throw new Error('roll back');
-      },
-      { connectionName: application.driver.database! },
-    );
-    const thrown = await inside.then(
+  async ({ application, inside }, guard) => {
+    const done = inside(async () => {
+      await guard.run(JOB, () =>
+        inRunTransaction(async (manager) => {
+          await manager.getRepository(EFFECT).insert({ id: 1, text: '' });
+        }),
+      );
+      throw new Error('roll back');
+    });
+    const thrown = await done.then(
       () => undefined,
       (error: unknown) => error,
     );
@@ -79,43 +103,24 @@ testTransactional(
 
 testTransactional(
   'completeRunIn in another transaction inside of @Transactional() is refused',
-  async (application, guard) => {
-    const inside = runInTransaction(
-      () =>
-        guard.run(JOB, () =>
-          application.transaction(async (manager) => {
-            await manager.getRepository(EFFECT).insert({ id: 1 });
-            await completeRunIn(manager);
-          }),
-        ),
-      { connectionName: application.driver.database! },
+  async ({ application, inside }, guard) => {
+    const done = inside(() =>
+      guard.run(JOB, () =>
+        application.transaction(async (manager) => {
+          await manager.getRepository(EFFECT).insert({ id: 1, text: '' });
+          await completeRunIn(manager);
+        }),
+      ),
     );
-    await assert.rejects(inside, REFUSED);
+    await assert.rejects(done, REFUSED);
     assert.equal(await application.getRepository(EFFECT).count(), 0);
   },
 );
 
-testTransactional(
-  'completeRunIn completes the run in the transaction of @Transactional()',
-  async (application, guard) => {
-    await guard.run(JOB, () =>
-      runInTransaction(
-        async () => {
-          await application.getRepository(EFFECT).insert({ id: 1 });
-          await completeRunIn(application.manager);
-        },
-        { connectionName: application.driver.database! },
-      ),
-    );
-    assert.equal((await guard.ledger.last(JOB.name))?.state, 'completed');
-    assert.equal(await application.getRepository(EFFECT).count(), 1);
-  },
-);
-
-testTransactional('outside of @Transactional(), inRunTransaction works', async (application, guard) => {
+testTransactional('outside of @Transactional(), inRunTransaction works', async ({ application }, guard) => {
   await guard.run(JOB, () =>
     inRunTransaction(async (manager) => {
-      await manager.getRepository(EFFECT).insert({ id: 1 });
+      await manager.getRepository(EFFECT).insert({ id: 1, text: '' });
     }),
   );
   assert.equal((await guard.ledger.last(JOB.name))?.state, 'completed');

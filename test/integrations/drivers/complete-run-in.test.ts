@@ -21,7 +21,9 @@ testDriverTransactions(
       for (const [value, what] of [
         [null, 'null'],
         [database.url, 'a string'],
-        [pool, kind === 'postgres' ? 'BoundPool' : 'PromisePool'],
+        kind === 'sqlite'
+          ? [{}, 'a plain object']
+          : [pool, kind === 'postgres' ? 'BoundPool' : 'PromisePool'],
       ] as const) {
         const error = await reasonOf(bench.application.completeRunIn(value));
         assert.ok(error instanceof InvalidLockUseError, String(error));
@@ -33,7 +35,7 @@ testDriverTransactions(
     });
     await bench.is('completed', [1]);
   },
-  ONE_EACH,
+  ['mysql', 'postgres', 'sqlite'],
 );
 
 type Callback = (error: Error | null, connection: never, release: () => void) => void;

@@ -1,4 +1,4 @@
-// More of this subject: support/transaction-contract/completing.ts, integrations/typeorm, integrations/drivers, faults/integrations/transactions, faults/processes/transactional-chaos.test.ts, docs/query-builders.test.ts
+// More of this subject: support/transaction-contract/completing.ts, integrations/typeorm, integrations/drivers, adapters, faults/integrations/transactions, faults/processes/transactional-chaos.test.ts, docs/query-builders.test.ts
 import assert from 'node:assert/strict';
 import { ClaimLostError, currentRun, InvalidLockUseError, RunAlreadyCompletedError } from 'cronlatch';
 import * as mysqlDriver from 'cronlatch/mysql2';
@@ -174,3 +174,21 @@ testTransactions('a result that cannot be JSON is reported, and not stored', asy
   assert.equal((await bench.row()).result, undefined);
   assert.match(bench.eventsOf('guard:warning')[0]?.message ?? '', /cannot be serialized as JSON/);
 });
+
+testTransactions(
+  'on the one connection of a file, it waits for another transaction within a limit, and the error suggests completeRunIn',
+  async (bench) => {
+    const { transaction } = bench.application;
+    await bench.run(() =>
+      transaction(async ({ complete }) => {
+        const refused = await reasonOf(bench.bookNothing());
+        assert.ok(refused instanceof InvalidLockUseError);
+        const message = /was in another transaction for 200 ms\. .*completeRunIn\((manager|database)\)\.$/;
+        assert.match(refused.message, message);
+        await complete();
+      }),
+    );
+    await bench.is('completed', []);
+  },
+  { on: ['sqlite'], guard: { statementTimeout: '200ms' } },
+);

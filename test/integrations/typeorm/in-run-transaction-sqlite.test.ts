@@ -1,10 +1,8 @@
 /** Cases for databases in which all transactions of a DataSource share one connection. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InvalidLockUseError } from 'cronlatch';
 import { completeRunIn, createJobGuard, inRunTransaction } from 'cronlatch/typeorm';
 import { DataSource } from 'typeorm';
-import { reasonOf } from '../../support/benches/guard';
 import { turn } from '../../support/benches/lock';
 import { JOB, testTypeOrmTransactions } from '../../support/benches/transaction';
 import { createEffectTable, effectsIn, makeEffect } from '../../support/databases/effects';
@@ -39,23 +37,6 @@ testTypeOrmTransactions(
     );
   },
   ON_SQLITE,
-);
-
-testTypeOrmTransactions(
-  'inside another transaction of the DataSource it is rejected within a limit, and the error suggests completeRunIn',
-  async (bench) => {
-    await bench.run(() =>
-      bench.application.dataSource.transaction(async (manager) => {
-        await bench.effect(manager);
-        const refused = await reasonOf(inRunTransaction(() => assert.fail()));
-        assert.ok(refused instanceof InvalidLockUseError);
-        assert.match(refused.message, /was in another transaction for 200 ms.*completeRunIn\(manager\)/);
-        await completeRunIn(manager);
-      }),
-    );
-    await bench.is('completed', [1]);
-  },
-  { ...ON_SQLITE, guard: { statementTimeout: '200ms' } },
 );
 
 testTypeOrmTransactions(

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
-import { currentRun, type JobGuard } from 'cronlatch';
+import type { JobGuard } from 'cronlatch';
 import * as sqliteDriver from 'cronlatch/better-sqlite3';
 import * as mysqlDriver from 'cronlatch/mysql2';
 import * as pgDriver from 'cronlatch/pg';
@@ -33,8 +33,6 @@ export interface DriverBench {
   readonly createJobGuard: (source?: unknown, options?: CreateJobGuardOptions) => Promise<JobGuard>;
   /** Runs the statements in a transaction that completes the current run. */
   readonly inRunTransaction: (work: (effect: Effect) => unknown) => Promise<unknown>;
-  /** Runs the statements in a transaction of the application, completes the run in it, and commits. */
-  readonly completeInOwn: (statements: readonly string[], end?: 'COMMIT' | 'ROLLBACK') => Promise<void>;
   readonly query: (statement: string) => Promise<readonly object[]>;
   readonly close: () => Promise<void>;
 }
@@ -79,17 +77,6 @@ function mysqlBench(_database: TestDatabase, url: string): DriverBench {
     createJobGuard: (source = url, options = {}) => mysqlDriver.createJobGuard(source as string, options),
     inRunTransaction: (work) =>
       mysqlDriver.inRunTransaction((connection) => work((statement) => connection.query(statement))),
-    async completeInOwn(statements, end = 'COMMIT') {
-      const connection = await pool.getConnection();
-      try {
-        await connection.query('START TRANSACTION');
-        for (const statement of statements) await connection.query(statement);
-        await mysqlDriver.completeRunIn(connection);
-        await connection.query(end);
-      } finally {
-        connection.release();
-      }
-    },
     query: async (statement) => (await pool.query(statement))[0] as object[],
     close: () => pool.end(),
   };
@@ -113,17 +100,6 @@ function pgBench(_database: TestDatabase, url: string): DriverBench {
     createJobGuard: (source = url, options = {}) => pgDriver.createJobGuard(source as string, options),
     inRunTransaction: (work) =>
       pgDriver.inRunTransaction((client) => work((statement) => client.query(statement))),
-    async completeInOwn(statements, end = 'COMMIT') {
-      const client = await pool.connect();
-      try {
-        await client.query('BEGIN');
-        for (const statement of statements) await client.query(statement);
-        await pgDriver.completeRunIn(client, { run: currentRun() });
-        await client.query(end);
-      } finally {
-        client.release();
-      }
-    },
     query: async (statement) => (await pool.query<object>(statement)).rows,
     close: () => pool.end(),
   };
@@ -144,13 +120,6 @@ function sqliteBench(_database: TestDatabase, url: string): DriverBench {
       new sqliteDriver.BetterSqlite3LockProvider(source as string, options),
     createJobGuard: (source = url, options = {}) => sqliteDriver.createJobGuard(source as string, options),
     inRunTransaction: (work) => sqliteDriver.inRunTransaction((own) => work((text) => own.exec(text))),
-    completeInOwn(statements, end = 'COMMIT') {
-      database.exec('BEGIN');
-      for (const statement of statements) database.exec(statement);
-      sqliteDriver.completeRunIn(database);
-      database.exec(end);
-      return Promise.resolve();
-    },
     query(statement) {
       const prepared = database.prepare(statement);
       if (prepared.reader) return Promise.resolve(prepared.all() as object[]);

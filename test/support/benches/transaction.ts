@@ -203,17 +203,17 @@ export function testTypeOrmTransactions(
   testPlaces(TYPEORM, name, async ({ kind, open }) => body(await open(options), kind), on);
 }
 
-/** One test for each server, with mysql2 or pg, and benches that it opens. */
-export function testDriverTransactions(
+/** One test for each server, or for the given kinds, with its driver, and benches that it opens. */
+export function testDriverTransactions<Kind extends DatabaseName = ServerName>(
   name: string,
-  body: (place: Place<DriverApplication, ServerName>) => Promise<void>,
-  on: readonly ServerName[] = SERVER_NAMES,
+  body: (place: Place<DriverApplication, Kind>) => Promise<void>,
+  on: readonly Kind[] = SERVER_NAMES as readonly DatabaseName[] as readonly Kind[],
 ): void {
   testPlaces(DRIVERS, name, body, on);
 }
 
-interface CaseOptions<Kind extends DatabaseName> extends BenchOptions {
-  readonly on?: readonly Kind[];
+interface CaseOptions extends BenchOptions {
+  readonly on?: readonly DatabaseName[];
   /** The work waits, which it cannot in a transaction of better-sqlite3. */
   readonly awaits?: true;
 }
@@ -222,7 +222,7 @@ interface CaseOptions<Kind extends DatabaseName> extends BenchOptions {
 export function testTransactions(
   name: string,
   body: (bench: TransactionBench, kind: DatabaseName) => Promise<void>,
-  { on = DATABASE_NAMES, awaits, ...options }: CaseOptions<DatabaseName> = {},
+  { on = DATABASE_NAMES, awaits, ...options }: CaseOptions = {},
 ): void {
   for (const client of CLIENTS) {
     const kinds = on.filter((kind) => !(awaits && client.isSynchronousOn.includes(kind)));

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { ClaimLostError, InvalidLockUseError, RunAlreadyCompletedError, type JobGuard } from 'cronlatch';
 import { closing } from '../benches/closing';
-import { reasonOf } from '../benches/guard';
 import { askedDatabase, testOnKind, type AskedDatabase } from '../databases/asked';
 import { DATABASE_NAMES, SERVER_NAMES, type DatabaseName } from '../databases/fresh';
 import { onStores } from '../servers/test-on';
@@ -40,10 +39,7 @@ class CompletionBench {
   /** The first tick of a job of its own. */
   async run(handler: (id: number) => Promise<unknown>): Promise<FirstOutcome> {
     const id = ++this.#lastId;
-    const thrown = await this.again(id, () => handler(id)).then(
-      () => undefined,
-      (error: unknown) => error,
-    );
+    const thrown = await thrownBy(this.again(id, () => handler(id)));
     return { id, thrown, ...(await this.outcomeOf(id)) };
   }
 
@@ -124,6 +120,13 @@ interface Outcome {
 
 type FirstOutcome = Outcome & { readonly id: number; readonly thrown: unknown };
 
+function thrownBy(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
 function nameOf(id: number): string {
   return `jour d'été ${id} "€" ? $1`;
 }
@@ -188,7 +191,7 @@ const CASES: Readonly<Record<string, CompletionCase>> = {
 
   'a completion outside the run is refused': {
     async run({ library }) {
-      const outside = await reasonOf(library.transaction(({ complete }) => complete()));
+      const outside = await thrownBy(library.transaction(({ complete }) => complete()));
       assertRefused(outside, /^completeRunIn\(\) was called outside the run/);
     },
   },
@@ -286,7 +289,7 @@ const CASES: Readonly<Record<string, CompletionCase>> = {
         const { thrown, state, effect } = await bench.run((id) =>
           bench.elsewhere(otherThan(kind), async (library, database) => {
             const complete = async (): Promise<void> => {
-              const error = await reasonOf(library.transaction((transaction) => transaction.complete()));
+              const error = await thrownBy(library.transaction((transaction) => transaction.complete()));
               assertRefused(
                 error,
                 /has no such run\. Use a transaction in the ledger's database, \w+ (at .*127\.0\.0\.1|\()/,
