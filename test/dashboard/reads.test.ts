@@ -5,7 +5,6 @@ import { dailyJob, register } from '../cli/year-of-runs';
 import { closing } from '../support/benches/closing';
 import { guardOfRuns } from '../support/benches/guard-of-runs';
 import { statementLog } from '../support/databases/statement-log';
-import type { ServerDatabase } from '../support/databases/types';
 import { ORIGIN, siteOf } from './site';
 
 /** What a connection and its first statement need. */
@@ -14,7 +13,7 @@ const SET_UP = /^SELECT 1$|^\s*SELECT 0 AS table_number/;
 testOperated(
   'an overview sends 5 statements, shares them for 5 s, and an act ends that',
   async (bench) => {
-    await using log = closing(await statementLog('postgres', { url: bench.url } as ServerDatabase<unknown>));
+    await using log = closing(await statementLog('postgres', bench));
     const options = { logger: false, pollInterval: false } as const;
     await using guard = closing(await bench.createJobGuard(log.url, options));
     const site = siteOf(guard);

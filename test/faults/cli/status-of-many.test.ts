@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import type { ServerDatabase } from '../../support/databases/types';
 import { cronlatch } from '../../cli/cronlatch';
 import { fillYear } from '../../cli/year-of-runs';
 import { testDrivers } from '../../support/benches/driver';
@@ -12,10 +11,7 @@ testDrivers(
     await bench.createTables();
     await fillYear(bench, { jobs: 200, days: 183 });
     const [server] = bench.url.replace('postgresql', 'postgres').split(':') as ['mysql'];
-    const log =
-      bench.driver === 'better-sqlite3'
-        ? undefined
-        : await statementLog(server, { url: bench.url } as ServerDatabase<unknown>);
+    const log = bench.driver === 'better-sqlite3' ? undefined : await statementLog(server, bench);
     try {
       const began = performance.now();
       const ended = await cronlatch(['status', '--json'], { env: { DATABASE_URL: log?.url ?? bench.url } });

@@ -18,12 +18,15 @@ testDriverTransactions(
     const bench = await open();
     const { pool } = bench.application;
     await bench.run(async () => {
+      const [other, described] = {
+        mysql: [pool, 'PromisePool'],
+        postgres: [pool, 'BoundPool'],
+        sqlite: [{}, 'a plain object'],
+      }[kind] as [object, string];
       for (const [value, what] of [
         [null, 'null'],
         [database.url, 'a string'],
-        kind === 'sqlite'
-          ? [{}, 'a plain object']
-          : [pool, kind === 'postgres' ? 'BoundPool' : 'PromisePool'],
+        [other, described],
       ] as const) {
         const error = await reasonOf(bench.application.completeRunIn(value));
         assert.ok(error instanceof InvalidLockUseError, String(error));

@@ -21,7 +21,7 @@ export async function askedDatabase(kind: DatabaseName): Promise<AskedDatabase> 
 }
 
 function askedFile(): AskedDatabase {
-  const { dispose, ...file } = sqliteDatabase();
+  const file = sqliteDatabase();
   const handle = new Database(file.options.database as string);
   return {
     ...file,
@@ -31,7 +31,7 @@ function askedFile(): AskedDatabase {
     createTables: () => sqliteDriver.createTables(handle),
     async dispose() {
       handle.close();
-      await dispose();
+      await file.dispose();
     },
   };
 }

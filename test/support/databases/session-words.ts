@@ -28,11 +28,7 @@ export const WORDS: Readonly<Record<ServerName, Words>> = {
   },
 };
 
-export async function numbers(where: Queryable, text: string): Promise<number[]> {
-  return ((await where.query(text)) as { value: unknown }[]).map(({ value }) => Number(value));
-}
-
 export async function number(where: Queryable, text: string): Promise<number> {
-  const [first = NaN] = await numbers(where, text);
-  return first;
+  const [first] = (await where.query(text)) as { value: unknown }[];
+  return Number(first?.value);
 }

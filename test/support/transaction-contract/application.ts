@@ -9,18 +9,18 @@ export type Rows = Record<string, unknown>[];
 /** A transaction that the application begins and ends. */
 export interface OwnTransaction {
   /** Writes an effect of the job, as the library writes values. */
-  insert(id: number, text: string): Promise<unknown>;
+  readonly insert: (id: number, text: string) => Promise<unknown>;
   /** Completes the current run in it. */
-  complete(options?: CompleteRunOptions): Promise<void>;
+  readonly complete: (options?: CompleteRunOptions) => Promise<void>;
   /** Ends it without the knowledge of the library. */
-  commitBehind(): Promise<unknown>;
+  readonly commitBehind: () => Promise<unknown>;
 }
 
 /** How a library opens transactions on one database: all that a library needs for the cases of `completeRunIn`. */
 export interface Library {
-  createJobGuard(options: PostgresGuardOptions): Promise<JobGuard>;
+  readonly createJobGuard: (options: PostgresGuardOptions) => Promise<JobGuard>;
   /** Commits when the work resolves, and otherwise rolls back. */
-  transaction(work: (transaction: OwnTransaction) => Promise<void>): Promise<unknown>;
+  readonly transaction: (work: (transaction: OwnTransaction) => Promise<void>) => Promise<unknown>;
   /** Tries to complete the current run without a transaction. TypeORM refuses that before it asks the database. */
   readonly completeOutside?: () => Promise<void>;
   close(): Promise<unknown>;
@@ -39,19 +39,19 @@ export interface Borrowed {
   readonly connection: { query(text: string): Promise<Rows> };
   /** What the library passes to `completeRunIn`. */
   readonly own: unknown;
-  release(): void;
+  readonly release: () => void;
 }
 
 /** How an application uses a library that has `inRunTransaction`, with the same signatures for all of them. */
 export interface Application extends Library {
   /** The subpath of the library's functions. */
   readonly subpath: string;
-  inRunTransaction<T>(
+  readonly inRunTransaction: <T>(
     work: (transaction: RunTransaction) => T | PromiseLike<T>,
     options?: RunTransactionOptions,
-  ): Promise<T>;
-  completeRunIn(own: unknown, options?: CompleteRunOptions): Promise<void>;
-  borrow(): Promise<Borrowed>;
+  ) => Promise<T>;
+  readonly completeRunIn: (own: unknown, options?: CompleteRunOptions) => Promise<void>;
+  readonly borrow: () => Promise<Borrowed>;
   /** How many connections are in the pool. */
   size(): number;
 }

@@ -4,7 +4,7 @@ import * as sqliteDriver from 'cronlatch/better-sqlite3';
 import * as mysqlDriver from 'cronlatch/mysql2';
 import * as pgDriver from 'cronlatch/pg';
 import mysql from 'mysql2/promise';
-import pg from 'pg';
+import type pg from 'pg';
 import { rowsOf } from '../databases/asked';
 import { postgresPool } from '../databases/postgres';
 import type { Application, ApplicationOptions, Client, Library, Rows, RunTransaction } from './application';
