@@ -164,28 +164,26 @@ interface Place<App extends Application, Kind extends DatabaseName> {
   readonly open: (options?: BenchOptions) => Promise<TransactionBench<App>>;
 }
 
-function testPlaces<App extends Application, Kind extends DatabaseName>(
+function testPlace<App extends Application, Kind extends DatabaseName>(
   client: Client<App>,
   name: string,
   body: (place: Place<App, Kind>) => Promise<void>,
-  on: readonly Kind[],
+  kind: Kind,
 ): void {
-  onStores(on, name, (kind) =>
-    testOnKind(kind, name, async () => {
-      await using database = closing(await askedDatabase(kind));
-      const benches: TransactionBench[] = [];
-      const open = async (options?: BenchOptions): Promise<TransactionBench<App>> => {
-        const bench = await TransactionBench.on(client, database, options);
-        benches.push(bench);
-        return bench;
-      };
-      try {
-        await body({ kind, database, open });
-      } finally {
-        for (const bench of benches) await bench.close();
-      }
-    }),
-  );
+  testOnKind(kind, name, async () => {
+    await using database = closing(await askedDatabase(kind));
+    const benches: TransactionBench[] = [];
+    const open = async (options?: BenchOptions): Promise<TransactionBench<App>> => {
+      const bench = await TransactionBench.on(client, database, options);
+      benches.push(bench);
+      return bench;
+    };
+    try {
+      await body({ kind, database, open });
+    } finally {
+      for (const bench of benches) await bench.close();
+    }
+  });
 }
 
 type OfClient<App> = App extends Client<infer Own> ? Own : never;
@@ -200,7 +198,9 @@ export function testTypeOrmTransactions(
   body: (bench: TypeOrmBench, kind: DatabaseName) => Promise<void>,
   { on = DATABASE_NAMES, ...options }: BenchOptions & { readonly on?: readonly DatabaseName[] } = {},
 ): void {
-  testPlaces(TYPEORM, name, async ({ kind, open }) => body(await open(options), kind), on);
+  onStores(on, name, (kind) =>
+    testPlace(TYPEORM, name, async ({ open }) => body(await open(options), kind), kind),
+  );
 }
 
 /** One test for each server, or for the given kinds, with its driver, and benches that it opens. */
@@ -209,7 +209,7 @@ export function testDriverTransactions<Kind extends DatabaseName = ServerName>(
   body: (place: Place<DriverApplication, Kind>) => Promise<void>,
   on: readonly Kind[] = SERVER_NAMES as readonly DatabaseName[] as readonly Kind[],
 ): void {
-  testPlaces(DRIVERS, name, body, on);
+  onStores(on, name, (kind) => testPlace(DRIVERS, name, body, kind));
 }
 
 interface CaseOptions extends BenchOptions {
@@ -227,7 +227,9 @@ export function testTransactions(
   for (const client of CLIENTS) {
     const kinds = on.filter((kind) => !(awaits && client.isSynchronousOn.includes(kind)));
     const test = `${client.prefix}${name}`;
-    testPlaces(client, test, async ({ kind, open }) => body(await open(options), kind), kinds);
+    onStores(kinds, test, (kind) =>
+      testPlace(client, test, async ({ open }) => body(await open(options), kind), kind),
+    );
   }
 }
 
@@ -235,7 +237,9 @@ export function testTransactions(
 export function testServerTransactions(
   name: string,
   body: (place: Place<Application, ServerName>) => Promise<void>,
-  clients: readonly Client[] = CLIENTS,
 ): void {
-  for (const client of clients) testPlaces(client, `${client.prefix}${name}`, body, SERVER_NAMES);
+  for (const client of CLIENTS) {
+    const test = `${client.prefix}${name}`;
+    onStores(SERVER_NAMES, test, (kind) => testPlace(client, test, body, kind));
+  }
 }
