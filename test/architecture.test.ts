@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
-import { MAY_IMPORT } from './dependency-rule';
+import { MAY_IMPORT, ROOMS } from './dependency-rule';
 
 const folderOf = (path: string): string =>
   Object.keys(MAY_IMPORT).find((folder) => path === folder || path.startsWith(`${folder}/`)) ?? path;
@@ -68,6 +68,41 @@ void test('a planted import is found', () => {
   for (const planted of ["from '../guard'", "from 'typeorm'", "import '../storage/sql/dialects/mysql'"]) {
     assert.equal(forbiddenImports('core/clock.ts', planted).length, 1, planted);
   }
+});
+
+/** The imports from other rooms of the same folder that the rows of the folder do not have. */
+function importsBetweenRooms(file: string, text: string): string[] {
+  const [folder = '', rooms = {}] = Object.entries(ROOMS).find(([name]) => file.startsWith(`${name}/`)) ?? [];
+  const roomOf = (path: string): string => path.slice(folder.length + 1).split('/')[0] ?? '';
+  const own = roomOf(file);
+  if (folder === '' || !own || own.endsWith('.ts')) return [];
+  const imported = importedBy(text)
+    .filter((specifier) => specifier.startsWith('.'))
+    .map((specifier) => normalize(join(dirname(file), specifier)));
+  return imported.filter(
+    (path) => path.startsWith(`${folder}/`) && ![own, ...(rooms[own] ?? [])].includes(roomOf(path)),
+  );
+}
+
+void test('inside a large folder, each room imports only the rooms below it that its row names', () => {
+  for (const [folder, rooms] of Object.entries(ROOMS)) {
+    const floors = Object.keys(rooms);
+    for (const [floor, room] of floors.entries())
+      for (const below of rooms[room] ?? [])
+        assert.ok(floors.slice(0, floor).includes(below), `${room}: ${below}`);
+    const built = readdirSync(join('src', folder), { withFileTypes: true }).filter((each) =>
+      each.isDirectory(),
+    );
+    assert.deepEqual(new Set(built.map(({ name }) => name)), new Set(floors), folder);
+  }
+  for (const [file, text] of sources()) assert.deepEqual(importsBetweenRooms(file, text), [], file);
+});
+
+void test('a planted import of a room above is found', () => {
+  const planted = "import { found } from '../doctor/settings';";
+  assert.deepEqual(importsBetweenRooms('storage/sql/connections/route.ts', planted), [
+    'storage/sql/doctor/settings',
+  ]);
 });
 
 void test('no file imports itself through other files, type imports included', () => {

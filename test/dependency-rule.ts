@@ -102,3 +102,22 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'calendar.ts': ['ledger'],
   'notify.ts': ['guard'],
 };
+
+/**
+ * The rooms inside large folders, the ground floor first, and which of the rooms below a room may import. Files that stand
+ * in no room are the face of the folder: they may import all rooms, and no room imports them.
+ */
+export const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  'storage/sql': {
+    statements: [],
+    schema: ['statements'],
+    dialects: ['statements', 'schema'],
+    connections: ['statements', 'schema', 'dialects'],
+    tables: ['statements', 'schema', 'dialects', 'connections'],
+    lock: ['statements', 'schema', 'dialects', 'tables'],
+    ledger: ['statements', 'schema', 'dialects', 'connections', 'tables'],
+    'row-lock': ['statements', 'schema', 'dialects', 'connections', 'tables', 'lock'],
+    database: ['statements', 'schema', 'dialects', 'connections', 'tables', 'lock', 'ledger'],
+    doctor: ['statements', 'schema', 'dialects', 'connections', 'row-lock'],
+  },
+};

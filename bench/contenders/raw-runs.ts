@@ -1,6 +1,6 @@
 import { newOwner } from '#cronlatch/core/lease/owner';
 import { RunStatements } from '#cronlatch/storage/sql/ledger/run-statements';
-import type { SqlStatement } from '#cronlatch/storage/sql/connections/statement';
+import type { SqlStatement } from '#cronlatch/storage/sql/statements/statement';
 import { tableOf } from '#cronlatch/storage/sql/schema/tables';
 import type { Contender } from '../contest/contender';
 import type { BareDatabase } from '../databases/bench-database';

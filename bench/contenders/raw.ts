@@ -1,7 +1,7 @@
 import { newOwner } from '#cronlatch/core/lease/owner';
 import { lockStatements } from '#cronlatch/storage/sql/lock/lock-statements';
 import { tableOf } from '#cronlatch/storage/sql/schema/tables';
-import type { SqlStatement } from '#cronlatch/storage/sql/connections/statement';
+import type { SqlStatement } from '#cronlatch/storage/sql/statements/statement';
 import type { Contender } from '../contest/contender';
 import type { BareConnection, BareDatabase } from '../databases/bench-database';
 import { BASELINE_LOCK, CONTENDED_LOCK, LOCK_AT_MOST_FOR_US } from './terms';

@@ -1,6 +1,6 @@
 import type { DataSourceOptions } from 'typeorm';
 import type { SqlDialect, TableShape } from '#cronlatch/storage/sql/dialects/sql-dialect';
-import type { SqlStatement } from '#cronlatch/storage/sql/connections/statement';
+import type { SqlStatement } from '#cronlatch/storage/sql/statements/statement';
 
 /** A server from `test/support/servers`, or SQLite. */
 export interface Server {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sqlite } from '#cronlatch/storage/sql/dialects/sqlite';
 import { inspection } from '#cronlatch/storage/sql/dialects/sqlite/tables';
-import type { SqlStatement } from '#cronlatch/storage/sql/connections/statement';
+import type { SqlStatement } from '#cronlatch/storage/sql/statements/statement';
 import type { BareConnection, BenchDatabase, Server } from './bench-database';
 
 /** SQLite needs no server, so it is always available. */

@@ -1,6 +1,6 @@
 import { OncePerDay, SchedulerLock } from 'cronlatch';
 import { newOwner } from '#cronlatch/core/lease/owner';
-import type { SqlStatement } from '#cronlatch/storage/sql/connections/statement';
+import type { SqlStatement } from '#cronlatch/storage/sql/statements/statement';
 import { bound } from '../contenders/library';
 import { openGuard, RUN_VARIANTS, type Variant } from '../contenders/guards';
 import { lockWriter } from '../contenders/raw';

@@ -3,7 +3,7 @@ import type { CreateJobGuardOptions } from 'cronlatch/typeorm';
 import { createGuard } from '#cronlatch/integrations/sql/create-guard';
 import { OwnServerConnections } from '#cronlatch/storage/sql/connections/server-connections';
 import type { DriverSession, OpeningSession } from '#cronlatch/storage/sql/connections/server-driver';
-import type { SqlResult, SqlStatement } from '#cronlatch/storage/sql/connections/statement';
+import type { SqlResult, SqlStatement } from '#cronlatch/storage/sql/statements/statement';
 import { databaseOf } from '#cronlatch/storage/typeorm/database';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 

@@ -1,6 +1,6 @@
 /* eslint-disable @typescript-eslint/no-require-imports -- TypeORM is loaded only if a file needs it */
 import { driverOf, PROTOCOLS } from '../integrations/drivers/driver-of';
-import type { SqlDatabase } from '../storage/sql/database/sql-database';
+import type { SqlDatabase } from '../storage/sql/connections/sql-database';
 import { databaseOf, isDataSourceOptions } from '../storage/typeorm/database';
 import type * as typeorm from '../storage/typeorm/typeorm-driver';
 import { exportedValue, isDataSource } from './exported-value';

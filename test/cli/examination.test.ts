@@ -3,7 +3,7 @@ import { InMemoryLockProvider } from 'cronlatch/memory';
 import type { DeclaredJob } from 'cronlatch/provider';
 import { createJobGuard } from 'cronlatch/typeorm';
 import { DataSource } from 'typeorm';
-import type { Finding } from '#cronlatch/storage/sql/doctor/finding';
+import type { Finding } from '#cronlatch/storage/sql/connections/finding';
 import { codesOf, examined, examinedAll } from '../support/benches/doctor';
 import {
   databaseOn,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import { CATALOGUE } from '#cronlatch/storage/sql/doctor/finding';
+import { CATALOGUE } from '#cronlatch/storage/sql/connections/finding';
 import { cronlatch, testInFolder } from '../cli/cronlatch';
 import { codeBlocksOf, tableOf } from '../support/checks/page';
 

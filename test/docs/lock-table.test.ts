@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
 import { postgres } from '#cronlatch/storage/sql/dialects/postgres';
 import { sqlite } from '#cronlatch/storage/sql/dialects/sqlite';
-import { createTable } from '#cronlatch/storage/sql/schema/create-table';
+import { createTable } from '#cronlatch/storage/sql/tables/create-table';
 import { tableOf } from '#cronlatch/storage/sql/schema/tables';
 import { codeBlocksOf, plainSql } from '../support/checks/page';
 

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { OncePerOptions } from 'cronlatch';
 import { parseJobPolicy } from '#cronlatch/ledger/policy/job-policy';
 import { STATE_CHANGES, type Actor, type RunState } from '#cronlatch/ledger/run-state';
-import { createTable } from '#cronlatch/storage/sql/schema/create-table';
+import { createTable } from '#cronlatch/storage/sql/tables/create-table';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
 import { postgres } from '#cronlatch/storage/sql/dialects/postgres';
 import { sqlite } from '#cronlatch/storage/sql/dialects/sqlite';

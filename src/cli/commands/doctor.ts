@@ -8,7 +8,7 @@ import { inspectTables } from '../../integrations/sql/tables';
 import type { JobRegister } from '../../ledger/job-register';
 import { limitOf, type LedgerContext } from '../../ledger/store-statements';
 import type { Ask } from '../../storage/sql/connections/route';
-import { found, type Finding } from '../../storage/sql/doctor/finding';
+import { found, type Finding } from '../../storage/sql/connections/finding';
 import { judgeLocks, judgeRegister, judgeRuns } from '../../storage/sql/doctor/records';
 import { clockOffset, judgeClock, judgeRoute, plainSession } from '../../storage/sql/doctor/session';
 import { judgeSettings, readSettings, type Settings } from '../../storage/sql/doctor/settings';

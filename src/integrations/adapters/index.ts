@@ -4,7 +4,7 @@
  *
  * @packageDocumentation
  */
-export type { SqlValue } from '../../storage/sql/connections/statement';
+export type { SqlValue } from '../../storage/sql/statements/statement';
 export type { AdaptedAnswer, AdaptedTransaction } from '../sql/adapted-transaction';
 export { fromDrizzle, type DrizzleTransaction, type SqlTag } from './query-builders';
 export { fromKnex, type KnexTransaction } from './query-builders';

@@ -1,6 +1,6 @@
 import { InvalidLockUseError } from '../../core';
 import { describeValue } from '../../core/options';
-import type { SqlValue } from '../../storage/sql/connections/statement';
+import type { SqlValue } from '../../storage/sql/statements/statement';
 import type { AdaptedAnswer, AdaptedTransaction } from '../sql/adapted-transaction';
 
 /** What cronlatch uses of a transaction of Knex. */

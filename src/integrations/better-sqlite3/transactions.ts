@@ -7,7 +7,7 @@ import { serializeResult } from '../../ledger/tick/record-outcome';
 import { requiredContext } from '../../ledger/tick/run-context';
 import { RETRY_DELAY_MS, runStatement, withoutWaiting } from '../../storage/better-sqlite3/sqlite-database';
 import { isHandle, SUBPATH } from '../../storage/better-sqlite3/sqlite-driver';
-import { driverErrorOf } from '../../storage/sql/connections/sql-failure';
+import { driverErrorOf } from '../../storage/sql/statements/sql-failure';
 import { sqlite } from '../../storage/sql/dialects/sqlite';
 import {
   COMPLETE_RUN_IN,

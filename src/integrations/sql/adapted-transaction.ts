@@ -1,7 +1,7 @@
-import type { SqlValue } from '../../storage/sql/connections/statement';
-import { driverErrorOf, type DriverError } from '../../storage/sql/connections/sql-failure';
+import type { SqlValue } from '../../storage/sql/statements/statement';
+import { driverErrorOf, type DriverError } from '../../storage/sql/statements/sql-failure';
 import type { GivenTransaction } from '../../storage/sql/database/driver';
-import { answerOf, type Limits, type Transaction } from '../../storage/sql/database/transaction';
+import { answerOf, type Limits, type Transaction } from '../../storage/sql/connections/transaction';
 
 /**
  * A transaction of the application, as `completeRunIn` uses it. You need it only for a query builder that

@@ -10,8 +10,8 @@ import type { Ask } from '../../storage/sql/connections/route';
 import { requireInserts } from '../../storage/sql/doctor/grants';
 import { SqlRunStore } from '../../storage/sql/ledger/sql-run-store';
 import { tableOf, type JobTableOptions, type RunTableOptions } from '../../storage/sql/schema/tables';
-import { VerifiedTables } from '../../storage/sql/schema/verified-tables';
-import type { PasswordSource, SqlDatabase } from '../../storage/sql/database/sql-database';
+import { VerifiedTables } from '../../storage/sql/tables/verified-tables';
+import type { PasswordSource, SqlDatabase } from '../../storage/sql/connections/sql-database';
 import { rememberDatabase } from './completion';
 
 export interface CreateJobGuardOptions

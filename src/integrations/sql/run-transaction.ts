@@ -7,7 +7,7 @@ import { claimLostError, isCompletedBy, serializeResult } from '../../ledger/tic
 import { requiredContext, type RunContext } from '../../ledger/tick/run-context';
 import type { IsolationLevel } from '../../storage/sql/connections/server-driver';
 import type { Driver } from '../../storage/sql/database/driver';
-import { answerOf, ChangedSettings, type RunTransaction } from '../../storage/sql/database/transaction';
+import { answerOf, ChangedSettings, type RunTransaction } from '../../storage/sql/connections/transaction';
 import {
   completeInTransaction,
   isFailure,

@@ -2,12 +2,12 @@ import { LockStorageError, SchemaMismatchError } from '../../core';
 import { refuseOption } from '../../core/options';
 import { checkTableOptions } from '../../guard/jobs/check-options';
 import type { Ask } from '../../storage/sql/connections/route';
-import { DuplicateRecord } from '../../storage/sql/connections/sql-failure';
+import { DuplicateRecord } from '../../storage/sql/statements/sql-failure';
 import { DatabaseAccess, type DatabaseAccessOptions } from '../../storage/sql/database/database-access';
-import type { SqlDatabase } from '../../storage/sql/database/sql-database';
+import type { SqlDatabase } from '../../storage/sql/connections/sql-database';
 import type { SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
 import { withGrant } from '../../storage/sql/doctor/grants';
-import { createTable } from '../../storage/sql/schema/create-table';
+import { createTable } from '../../storage/sql/tables/create-table';
 import type { SchemaFinding } from '../../storage/sql/schema/schema-finding';
 import type { TableDefinition } from '../../storage/sql/schema/table-definition';
 import {
@@ -19,7 +19,7 @@ import {
   type RunTableOptions,
   type TableSet,
 } from '../../storage/sql/schema/tables';
-import { VerifiedTables } from '../../storage/sql/schema/verified-tables';
+import { VerifiedTables } from '../../storage/sql/tables/verified-tables';
 import { checkPassword, type CreateJobGuardOptions } from './create-guard';
 
 export interface TablesOptions

@@ -11,9 +11,9 @@ import {
   type SqlResult,
   type SqlRow,
   type SqlStatement,
-} from '../sql/connections/statement';
-import { driverErrorOf } from '../sql/connections/sql-failure';
-import type { SqlDatabase } from '../sql/database/sql-database';
+} from '../sql/statements/statement';
+import { driverErrorOf } from '../sql/statements/sql-failure';
+import type { SqlDatabase } from '../sql/connections/sql-database';
 import { sqlite } from '../sql/dialects/sqlite';
 
 const LONGEST_OPENING_MS = 5000;

@@ -16,8 +16,8 @@ import {
   type Driver,
   type DriverOptions,
 } from '../sql/database/driver';
-import { parseUrl } from '../sql/database/sql-database';
-import { pooledTransaction, serverTransaction } from '../sql/database/transaction';
+import { parseUrl } from '../sql/connections/sql-database';
+import { pooledTransaction, serverTransaction } from '../sql/connections/transaction';
 import {
   isMysqlError,
   mysqlDatabase,

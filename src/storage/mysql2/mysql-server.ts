@@ -1,12 +1,12 @@
 import type { DriverSession, OpeningSession, ServerDriver } from '../sql/connections/server-driver';
-import type { NodeWait, SqlResult, SqlRow, SqlStatement, SqlValue } from '../sql/connections/statement';
+import type { NodeWait, SqlResult, SqlRow, SqlStatement, SqlValue } from '../sql/statements/statement';
 import type { DriverOptions } from '../sql/database/driver';
 import {
   serverDatabase,
   type PasswordSource,
   type ServerAddress,
   type SqlDatabase,
-} from '../sql/database/sql-database';
+} from '../sql/connections/sql-database';
 import { mysql } from '../sql/dialects/mysql';
 
 /** The methods of a mysql2 connection with callbacks that cronlatch calls. */

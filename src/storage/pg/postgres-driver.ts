@@ -8,7 +8,7 @@ import {
   type Driver,
   type DriverOptions,
 } from '../sql/database/driver';
-import { pooledTransaction, serverTransaction } from '../sql/database/transaction';
+import { pooledTransaction, serverTransaction } from '../sql/connections/transaction';
 import {
   isPostgresError,
   postgresDatabase,

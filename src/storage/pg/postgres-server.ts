@@ -5,14 +5,14 @@ import type {
   ServerDriver,
   TransactionWatch,
 } from '../sql/connections/server-driver';
-import type { SqlResult, SqlRow, SqlStatement, SqlValue } from '../sql/connections/statement';
+import type { SqlResult, SqlRow, SqlStatement, SqlValue } from '../sql/statements/statement';
 import { readAddress, type DriverOptions } from '../sql/database/driver';
 import {
   serverDatabase,
   type PasswordSource,
   type ServerAddress,
   type SqlDatabase,
-} from '../sql/database/sql-database';
+} from '../sql/connections/sql-database';
 import { postgres } from '../sql/dialects/postgres';
 import { refuseOtherSchema } from '../sql/schema/tables';
 

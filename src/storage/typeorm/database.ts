@@ -21,7 +21,7 @@ import {
 } from '../pg/postgres-server';
 import type { DriverSession } from '../sql/connections/server-driver';
 import { checkTls, describeSource, isPlainObject, unreadableAddress } from '../sql/database/driver';
-import type { ParsedUrl, PasswordSource, SqlDatabase } from '../sql/database/sql-database';
+import type { ParsedUrl, PasswordSource, SqlDatabase } from '../sql/connections/sql-database';
 import { mysql } from '../sql/dialects/mysql';
 import { postgres } from '../sql/dialects/postgres';
 import type { SqlDialect } from '../sql/dialects/sql-dialect';

@@ -1,8 +1,8 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { checkOptionNames, refuseOption } from '../../core/options';
 import { quotePath } from '../sql/dialects/sql-dialect';
-import type { SqlRow } from '../sql/connections/statement';
-import { createTable } from '../sql/schema/create-table';
+import type { SqlRow } from '../sql/statements/statement';
+import { createTable } from '../sql/tables/create-table';
 import { absentIndexes, inspectionOf, readTable } from '../sql/schema/inspected-table';
 import {
   DEFAULT_SETS,

@@ -15,8 +15,8 @@ import {
   type Limits,
   type RunTransaction,
   type Transaction,
-} from '../sql/database/transaction';
-import type { SqlDatabase } from '../sql/database/sql-database';
+} from '../sql/connections/transaction';
+import type { SqlDatabase } from '../sql/connections/sql-database';
 import { databaseOf, dataSourceOf, dialectOf, handleOf, isDataSourceOptions, sessionOf } from './database';
 
 /** A DataSource, or the options of one. */

@@ -7,7 +7,7 @@ import * as pgDriver from 'cronlatch/pg';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { provideGuard } from '#cronlatch/integrations/nestjs/provide-guard';
-import { parseUrl } from '#cronlatch/storage/sql/database/sql-database';
+import { parseUrl } from '#cronlatch/storage/sql/connections/sql-database';
 import { DataSource } from 'typeorm';
 import { createJobGuard } from 'cronlatch/typeorm';
 import { closing } from '../../support/benches/closing';

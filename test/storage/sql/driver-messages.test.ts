@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
-import { SqlExecutionError } from '#cronlatch/storage/sql/connections/statement';
-import { translateDriverError } from '#cronlatch/storage/sql/connections/sql-failure';
+import { SqlExecutionError } from '#cronlatch/storage/sql/statements/statement';
+import { translateDriverError } from '#cronlatch/storage/sql/statements/sql-failure';
 
 const context = {
   ...{ dialect: mysql, address: 'mysql at localhost', tableName: 'shedlock', name: 'shop' },

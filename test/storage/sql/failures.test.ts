@@ -7,7 +7,7 @@ import {
   driverErrorOf,
   leavesConnectionUsable,
   type SqlFailureKind,
-} from '#cronlatch/storage/sql/connections/sql-failure';
+} from '#cronlatch/storage/sql/statements/sql-failure';
 
 const MYSQL: [object, SqlFailureKind][] = [
   [{ errno: 1062, code: 'ER_DUP_ENTRY' }, 'duplicate'],

@@ -5,9 +5,9 @@ import { systemClock } from 'cronlatch/provider';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
 import { tableOf } from '#cronlatch/storage/sql/schema/tables';
 import { Connections } from '#cronlatch/storage/sql/connections/connections';
-import { NamedStatement } from '#cronlatch/storage/sql/connections/statement';
+import { NamedStatement } from '#cronlatch/storage/sql/statements/statement';
 import { SqlStorageAccessor } from '#cronlatch/storage/sql/lock/sql-storage-accessor';
-import type { SqlResult, SqlStatement } from '#cronlatch/storage/sql/connections/statement';
+import type { SqlResult, SqlStatement } from '#cronlatch/storage/sql/statements/statement';
 
 const REQUEST = { name: 'job', owner: 'me', lockAtMostForMs: 1000, lockAtLeastForMs: 0 };
 

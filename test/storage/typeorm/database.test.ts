@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import * as mysql2 from 'mysql2';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { systemClock } from 'cronlatch/provider';
-import type { SqlDatabase } from '#cronlatch/storage/sql/database/sql-database';
+import type { SqlDatabase } from '#cronlatch/storage/sql/connections/sql-database';
 import { databaseOf } from '#cronlatch/storage/typeorm/database';
 
 /** Not connected: only its options are read. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { DataSource } from 'typeorm';
 import { createJobGuard } from 'cronlatch/typeorm';
 import { examine } from '#cronlatch/cli/commands/doctor';
-import type { Finding } from '#cronlatch/storage/sql/doctor/finding';
+import type { Finding } from '#cronlatch/storage/sql/connections/finding';
 import { closing } from './closing';
 
 export interface Report {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { systemClock, type Clock } from '#cronlatch/core/clock';
 import type { LockRequest } from '#cronlatch/core/lease/storage-accessor';
-import type { SqlStatement } from '#cronlatch/storage/sql/connections/statement';
-import type { SqlTablesOptions } from '#cronlatch/storage/sql/schema/verified-tables';
+import type { SqlStatement } from '#cronlatch/storage/sql/statements/statement';
+import type { SqlTablesOptions } from '#cronlatch/storage/sql/tables/verified-tables';
 import { DatabaseAccess } from '#cronlatch/storage/sql/database/database-access';
-import type { SqlDatabase } from '#cronlatch/storage/sql/database/sql-database';
+import type { SqlDatabase } from '#cronlatch/storage/sql/connections/sql-database';
 import { tableOf } from '#cronlatch/storage/sql/schema/tables';
 import { GroupingStorageAccessor } from '#cronlatch/storage/sql/lock/grouping-storage-accessor';
 import type { DataSource } from 'typeorm';

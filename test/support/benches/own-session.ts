@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { DatabaseAccess } from '#cronlatch/storage/sql/database/database-access';
 import { SqlLockProvider } from '#cronlatch/storage/sql/database/sql-lock-provider';
 import { SqlRunStore } from '#cronlatch/storage/sql/ledger/sql-run-store';
-import type { SqlRow, SqlSession } from '#cronlatch/storage/sql/connections/statement';
+import type { SqlRow, SqlSession } from '#cronlatch/storage/sql/statements/statement';
 import { databaseOf } from '#cronlatch/storage/typeorm/database';
 
 /** A lock provider and a store of runs. As long as nothing happens at the same time, both use one session of their own. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { RowLockProviderOptions } from 'cronlatch/typeorm';
 import { RowLockProvider } from 'cronlatch/typeorm';
 import { DataSource } from 'typeorm';
-import type { SqlDatabase } from '#cronlatch/storage/sql/database/sql-database';
+import type { SqlDatabase } from '#cronlatch/storage/sql/connections/sql-database';
 import { databaseOn, SERVER_NAMES, testOn, type ServerName } from '../databases/fresh';
 import type { ServerDatabase } from '../databases/types';
 import { throughProxy } from '../faults/tcp-proxy';

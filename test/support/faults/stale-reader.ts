@@ -1,6 +1,6 @@
 import type { DataSource, QueryRunner } from 'typeorm';
-import type { SqlResult, SqlSession } from '#cronlatch/storage/sql/connections/statement';
-import type { SqlTablesOptions } from '#cronlatch/storage/sql/schema/verified-tables';
+import type { SqlResult, SqlSession } from '#cronlatch/storage/sql/statements/statement';
+import type { SqlTablesOptions } from '#cronlatch/storage/sql/tables/verified-tables';
 
 type Connections = SqlTablesOptions['connections'];
 

@@ -5,7 +5,7 @@ import {
   SqlLockProvider,
   type SqlLockProviderOptions,
 } from '#cronlatch/storage/sql/database/sql-lock-provider';
-import type { SqlDatabase } from '#cronlatch/storage/sql/database/sql-database';
+import type { SqlDatabase } from '#cronlatch/storage/sql/connections/sql-database';
 import { tableOf } from '#cronlatch/storage/sql/schema/tables';
 import { GroupingStorageAccessor } from '#cronlatch/storage/sql/lock/grouping-storage-accessor';
 import { SqlRunStore } from '#cronlatch/storage/sql/ledger/sql-run-store';

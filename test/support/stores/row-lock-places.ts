@@ -3,7 +3,7 @@ import type { LockProviderFixture } from 'cronlatch/contracts';
 import { SettableClock } from 'cronlatch/testing';
 import { createCronlatchMigration } from 'cronlatch/typeorm';
 import { parseDuration } from '#cronlatch/core/duration';
-import type { SqlDatabase } from '#cronlatch/storage/sql/database/sql-database';
+import type { SqlDatabase } from '#cronlatch/storage/sql/connections/sql-database';
 import { SqlRowLockProvider } from '#cronlatch/storage/sql/row-lock/row-lock-provider';
 import { databaseOf } from '#cronlatch/storage/typeorm/database';
 import { DataSource } from 'typeorm';

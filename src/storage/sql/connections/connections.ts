@@ -10,8 +10,8 @@ import {
   type Priority,
   type SqlConnection,
   type SqlSession,
-} from './statement';
-import { driverErrorOf, leavesConnectionUsable } from './sql-failure';
+} from '../statements/statement';
+import { driverErrorOf, leavesConnectionUsable } from '../statements/sql-failure';
 
 /**
  * The share of a time limit that a request waits for a connection. A statement with less time could only fail, with an unknown

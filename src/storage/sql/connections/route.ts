@@ -1,7 +1,7 @@
-import { found } from '../doctor/finding';
+import { found } from './finding';
 import type { ServerDriver } from './server-driver';
-import type { NodeWait, SqlRow } from './statement';
-import { driverErrorOf } from './sql-failure';
+import type { NodeWait, SqlRow } from '../statements/statement';
+import { driverErrorOf } from '../statements/sql-failure';
 
 /** Sends a statement in one session. */
 export type Ask = (text: string) => Promise<readonly SqlRow[]>;

@@ -2,7 +2,7 @@ import type { Clock } from '../../../core';
 import { withinLimit, withinLimitOr } from '../../../core/clock';
 import { Route, type Ask } from './route';
 import type { DriverSession, OpeningSession, ServerDriver } from './server-driver';
-import type { ConnectionSource, NodeWait } from './statement';
+import type { ConnectionSource, NodeWait } from '../statements/statement';
 import { ServerSession } from './server-session';
 
 /** One for any statement, and one that is kept for the statements that a lease depends on. */

@@ -1,5 +1,5 @@
 import type { SqlDialect } from '../dialects/sql-dialect';
-import type { NodeWait, SqlResult, SqlRow, SqlStatement } from './statement';
+import type { NodeWait, SqlResult, SqlRow, SqlStatement } from '../statements/statement';
 
 /** Everything that differs between the drivers of database servers. */
 export interface ServerDriver {

@@ -8,8 +8,8 @@ import {
   type SqlDecide,
   type SqlResult,
   type SqlStatement,
-} from './statement';
-import { driverErrorOf, type SqlFailureKind } from './sql-failure';
+} from '../statements/statement';
+import { driverErrorOf, type SqlFailureKind } from '../statements/sql-failure';
 import type { DriverSession, ServerDriver } from './server-driver';
 
 /** A driver's connection, for as long as it lives. */

@@ -7,8 +7,8 @@ import { OWN_CONNECTIONS } from '../connections/server-connections';
 import { mysql } from '../dialects/mysql';
 import type { SqlRunStoreOptions } from '../ledger/sql-run-store';
 import { tableOf, type TableNames } from '../schema/tables';
-import type { SqlTablesOptions } from '../schema/verified-tables';
-import type { SqlDatabase } from './sql-database';
+import type { SqlTablesOptions } from '../tables/verified-tables';
+import type { SqlDatabase } from '../connections/sql-database';
 
 export interface DatabaseAccessOptions {
   /**

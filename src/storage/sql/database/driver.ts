@@ -1,9 +1,9 @@
 import { InvalidLockConfigurationError } from '../../../core';
 import { describeValue, refuseOption } from '../../../core/options';
-import { driverErrorOf } from '../connections/sql-failure';
+import { driverErrorOf } from '../statements/sql-failure';
 import type { DialectName } from '../dialects/sql-dialect';
-import { severalHosts, type PasswordSource, type SqlDatabase } from './sql-database';
-import type { Limits, RunTransaction, Transaction } from './transaction';
+import { severalHosts, type PasswordSource, type SqlDatabase } from '../connections/sql-database';
+import type { Limits, RunTransaction, Transaction } from '../connections/transaction';
 
 /**
  * What the entry point of a driver needs. An application begins its transactions on a `Connection`, and `inRunTransaction`

@@ -3,7 +3,7 @@ import { GroupingStorageAccessor } from '../lock/grouping-storage-accessor';
 import { SqlStorageAccessor } from '../lock/sql-storage-accessor';
 import { tableOf, type LockTableOptions } from '../schema/tables';
 import { DatabaseAccess, type DatabaseAccessOptions } from './database-access';
-import type { SqlDatabase } from './sql-database';
+import type { SqlDatabase } from '../connections/sql-database';
 
 export interface SqlLockProviderOptions
   extends

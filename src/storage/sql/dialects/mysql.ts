@@ -1,4 +1,4 @@
-import { NEVER_SENT, type DriverError, type SqlFailureKind } from '../connections/sql-failure';
+import { NEVER_SENT, type DriverError, type SqlFailureKind } from '../statements/sql-failure';
 import type { SqlDialect } from './sql-dialect';
 import { groupStatements } from './mysql/group-statements';
 import { columnTypes, inspection } from './mysql/tables';

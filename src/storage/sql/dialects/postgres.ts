@@ -1,4 +1,4 @@
-import { NEVER_SENT, type DriverError, type SqlFailureKind } from '../connections/sql-failure';
+import { NEVER_SENT, type DriverError, type SqlFailureKind } from '../statements/sql-failure';
 import type { SqlDialect } from './sql-dialect';
 import { groupStatements } from './postgres/group-statements';
 import { columnTypes, inspection } from './postgres/tables';

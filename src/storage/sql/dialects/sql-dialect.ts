@@ -1,5 +1,5 @@
-import { NamedStatement, type SqlResult, type SqlStatement } from '../connections/statement';
-import type { DriverError, SqlFailureKind } from '../connections/sql-failure';
+import { NamedStatement, type SqlResult, type SqlStatement } from '../statements/statement';
+import type { DriverError, SqlFailureKind } from '../statements/sql-failure';
 import type { InspectedColumn, TableInspection } from '../schema/inspected-table';
 import type { ColumnKind, TableDefinition, TableIndex } from '../schema/table-definition';
 import type { LockColumns } from '../schema/tables';

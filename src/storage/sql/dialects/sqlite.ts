@@ -1,4 +1,4 @@
-import type { DriverError, SqlFailureKind } from '../connections/sql-failure';
+import type { DriverError, SqlFailureKind } from '../statements/sql-failure';
 import type { SqlDialect } from './sql-dialect';
 import { columnTypes, inspection } from './sqlite/tables';
 import { lockTexts } from './sqlite/lock-texts';

@@ -1,5 +1,5 @@
 import { LockStorageError, SchemaMismatchError } from '../../../core';
-import { NO_RIGHT } from '../connections/failed-connection';
+import { NO_RIGHT } from '../statements/failed-connection';
 import type { Ask } from '../connections/route';
 import type { SqlDialect } from '../dialects/sql-dialect';
 import type { TableDefinition } from '../schema/table-definition';

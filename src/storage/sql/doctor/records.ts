@@ -5,7 +5,7 @@ import type { RunSummary } from '../../../ledger';
 import { differencesOf, type JobRegister, type RegisteredJob } from '../../../ledger/job-register';
 import { stateOfRun } from '../../../ledger/operator/state-of-run';
 import { describeRun, isRunAhead } from '../../../ledger/run';
-import { firstOfEach, found, type Finding } from './finding';
+import { firstOfEach, found, type Finding } from '../connections/finding';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;

@@ -3,10 +3,10 @@ import { Connections } from '../connections/connections';
 import { isPooled, isSplit, POOLED, SPLIT, type Ask } from '../connections/route';
 import { OwnServerConnections } from '../connections/server-connections';
 import type { ServerDriver } from '../connections/server-driver';
-import { translateDriverError } from '../connections/sql-failure';
-import type { SqlDatabase } from '../database/sql-database';
+import { translateDriverError } from '../statements/sql-failure';
+import type { SqlDatabase } from '../connections/sql-database';
 import type { SqlDialect } from '../dialects/sql-dialect';
-import { found, type Finding } from './finding';
+import { found, type Finding } from '../connections/finding';
 
 const LIMIT_MS = 5000;
 

@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import type { Ask } from '../connections/route';
 import type { DialectName } from '../dialects/sql-dialect';
 import { clusterProblem } from '../row-lock/row-lock-table';
-import { found, type Finding } from './finding';
+import { found, type Finding } from '../connections/finding';
 
 /** What a server or a file shows about itself. A setting that it does not have is missing. */
 export type Settings = Readonly<Record<string, string | undefined>>;

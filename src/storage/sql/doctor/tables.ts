@@ -2,8 +2,8 @@ import { LockStorageError } from '../../../core';
 import { quotePath, type SqlDialect } from '../dialects/sql-dialect';
 import type { SchemaFinding } from '../schema/schema-finding';
 import type { TableDefinition } from '../schema/table-definition';
-import { found, type Finding } from './finding';
-import { NO_RIGHT } from '../connections/failed-connection';
+import { found, type Finding } from '../connections/finding';
+import { NO_RIGHT } from '../statements/failed-connection';
 import type { Ask } from '../connections/route';
 
 /**

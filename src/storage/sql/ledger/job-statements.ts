@@ -7,7 +7,7 @@ import {
   type JobRegistration,
   type RegisteredJob,
 } from '../../../ledger/job-register';
-import { microseconds, type NamedStatement, type SqlRow, type SqlStatement } from '../connections/statement';
+import { microseconds, type NamedStatement, type SqlRow, type SqlStatement } from '../statements/statement';
 import { namedStatements, quotePath, type SqlDialect, type TableShape } from '../dialects/sql-dialect';
 import { asFound, instantsIn, leastPrecise, type InspectedTable } from '../schema/inspected-table';
 import type { TableDefinition } from '../schema/table-definition';

@@ -1,5 +1,5 @@
 import { readId } from './run-rows';
-import type { NamedStatement, SqlDecide, SqlRow, SqlStatement } from '../connections/statement';
+import type { NamedStatement, SqlDecide, SqlRow, SqlStatement } from '../statements/statement';
 import type { RunStatements } from './run-statements';
 
 /** How many rows `purgeable` returns. */

@@ -9,7 +9,7 @@ import {
   type RunSummary,
 } from '../../../ledger/run';
 import type { RunState } from '../../../ledger/run-state';
-import type { SqlRow } from '../connections/statement';
+import type { SqlRow } from '../statements/statement';
 
 const SUMMARY_VALUES = [
   'id',

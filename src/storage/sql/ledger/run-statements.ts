@@ -18,7 +18,7 @@ import {
   type SqlResult,
   type SqlStatement,
   type SqlValue,
-} from '../connections/statement';
+} from '../statements/statement';
 import { namedStatements, type SqlDialect, type TableShape } from '../dialects/sql-dialect';
 import {
   asFound,
@@ -28,8 +28,8 @@ import {
   uniqueIndexOn,
 } from '../schema/inspected-table';
 import { RUN_KEY, type RunTables } from '../schema/tables';
-import type { VerifiedTables } from '../schema/verified-tables';
-import { WaitingRequests } from '../schema/waiting-requests';
+import type { VerifiedTables } from '../tables/verified-tables';
+import { WaitingRequests } from '../tables/waiting-requests';
 import { readId, readNow, readPeek, readRun } from './run-rows';
 import { runTexts, type RunTexts } from './run-texts';
 

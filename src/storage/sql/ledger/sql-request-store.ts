@@ -6,12 +6,12 @@ import type {
   RequestStore,
   StoredRequest,
 } from '../../../ledger/request-store';
-import { DuplicateRecord } from '../connections/sql-failure';
-import { microseconds, type Parameters, type SqlResult, type SqlRow } from '../connections/statement';
+import { DuplicateRecord } from '../statements/sql-failure';
+import { microseconds, type Parameters, type SqlResult, type SqlRow } from '../statements/statement';
 import { namedStatements, quotePath, type SqlDialect } from '../dialects/sql-dialect';
 import { asFound, type InspectedTable } from '../schema/inspected-table';
 import type { TableDefinition } from '../schema/table-definition';
-import { VerifiedTables, type SqlTablesOptions } from '../schema/verified-tables';
+import { VerifiedTables, type SqlTablesOptions } from '../tables/verified-tables';
 import { fieldsOf, shapeOf } from './job-statements';
 import { readInstant, readNow, readRequiredInstant, readText } from './run-rows';
 

@@ -1,12 +1,12 @@
 import { LockStorageError, type StatementOptions } from '../../../core';
 import type { Claim, RunKey, RunProgress } from '../../../ledger/run';
 import type { RunLogEntry, RunLogStore } from '../../../ledger/run-log-store';
-import type { NamedStatement, SqlRow, SqlStatement } from '../connections/statement';
+import type { NamedStatement, SqlRow, SqlStatement } from '../statements/statement';
 import { namedStatements, quotePath } from '../dialects/sql-dialect';
 import { asFound, type InspectedTable } from '../schema/inspected-table';
 import type { TableDefinition } from '../schema/table-definition';
 import type { RunTables } from '../schema/tables';
-import { VerifiedTables, type SqlTablesOptions } from '../schema/verified-tables';
+import { VerifiedTables, type SqlTablesOptions } from '../tables/verified-tables';
 import { shapeOf } from './job-statements';
 import { readId, readInteger, readRequiredInstant } from './run-rows';
 import { insertedId } from './run-statements';

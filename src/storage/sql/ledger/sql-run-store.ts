@@ -22,13 +22,13 @@ import type {
   RunStore,
   SummaryQuery,
 } from '../../../ledger/run-store';
-import type { Limit, NodeWait, SqlDecide, SqlResult, SqlStatement } from '../connections/statement';
-import type { SqlDatabase } from '../database/sql-database';
-import { DuplicateRecord } from '../connections/sql-failure';
+import type { Limit, NodeWait, SqlDecide, SqlResult, SqlStatement } from '../statements/statement';
+import type { SqlDatabase } from '../connections/sql-database';
+import { DuplicateRecord } from '../statements/sql-failure';
 import type { SchemaFinding } from '../schema/schema-finding';
 import type { TableDefinition } from '../schema/table-definition';
 import type { RunTables } from '../schema/tables';
-import { VerifiedTables, type SqlTablesOptions } from '../schema/verified-tables';
+import { VerifiedTables, type SqlTablesOptions } from '../tables/verified-tables';
 import { jobStatementsFor, readJobs, type JobStatements } from './job-statements';
 import { deletionOf, PurgeWalk } from './purge-walk';
 import { SqlRequestStore } from './sql-request-store';

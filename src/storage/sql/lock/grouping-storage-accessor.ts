@@ -1,9 +1,9 @@
 import type { Clock, ExtensionRequest, LockRequest, StatementOptions } from '../../../core';
 import { LONGEST_OWNER, RELEASED_MARK } from '../../../core/lease/owner';
-import { SqlExecutionError, type SendInTurn, type SqlRow } from '../connections/statement';
-import { driverErrorOf } from '../connections/sql-failure';
+import { SqlExecutionError, type SendInTurn, type SqlRow } from '../statements/statement';
+import { driverErrorOf } from '../statements/sql-failure';
 import type { GroupedWrite } from '../dialects/sql-dialect';
-import { WaitingRequests } from '../schema/waiting-requests';
+import { WaitingRequests } from '../tables/waiting-requests';
 import type { LockStatements } from './lock-statements';
 import {
   describeLock,

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { LockStorageError, type Clock } from '../../../core';
 import { PLACE_NAME } from '../../../core/lock-name';
-import { DuplicateRecord } from '../connections/sql-failure';
-import type { Limit, Parameters } from '../connections/statement';
-import type { VerifiedTables } from '../schema/verified-tables';
+import { DuplicateRecord } from '../statements/sql-failure';
+import type { Limit, Parameters } from '../statements/statement';
+import type { VerifiedTables } from '../tables/verified-tables';
 import type { LockStatements } from './lock-statements';
 
 const RETRY_INTERVAL_MS = 60_000;

@@ -1,4 +1,4 @@
-import type { NamedStatement } from '../connections/statement';
+import type { NamedStatement } from '../statements/statement';
 import {
   namedStatements,
   quoteLockTable,

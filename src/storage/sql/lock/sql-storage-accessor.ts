@@ -13,17 +13,17 @@ import {
   type StorageAccessor,
 } from '../../../core';
 import { keptForMs, storageErrorOf, unknownOutcome } from '../../../core/lease/statements';
-import { DuplicateRecord } from '../connections/sql-failure';
+import { DuplicateRecord } from '../statements/sql-failure';
 import {
   microseconds,
   type Limit,
   type Parameters as SqlParameters,
   type SqlResult,
   type SqlRow,
-} from '../connections/statement';
+} from '../statements/statement';
 import type { LockParameters, LockTexts } from '../dialects/sql-dialect';
 import type { TableDefinition } from '../schema/table-definition';
-import { VerifiedTables, type SqlTablesOptions } from '../schema/verified-tables';
+import { VerifiedTables, type SqlTablesOptions } from '../tables/verified-tables';
 import { LockPlace } from './lock-place';
 import { lockStatementsFor, type LockStatements } from './lock-statements';
 

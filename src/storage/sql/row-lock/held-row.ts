@@ -10,9 +10,9 @@ import type { Lease, LeaseGuard } from '../../../core/lease/lease';
 import { RELEASED_MARK } from '../../../core/lease/owner';
 import type { LeaseAccessor } from '../../../core/lease/storage-accessor';
 import { TrustedSession } from '../../../core/lease/trusted-session';
-import { microseconds, type Limit } from '../connections/statement';
+import { microseconds, type Limit } from '../statements/statement';
 import { recordIn } from '../lock/sql-storage-accessor';
-import type { VerifiedTables } from '../schema/verified-tables';
+import type { VerifiedTables } from '../tables/verified-tables';
 import type { LockedRow, RowLockStatements } from './row-lock-table';
 
 const INTERVAL_MS = 1000;

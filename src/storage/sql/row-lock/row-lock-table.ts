@@ -11,16 +11,16 @@ import { Connections, type BorrowedConnection } from '../connections/connections
 import { OwnServerConnections } from '../connections/server-connections';
 import type { RowLockLimits, ServerDriver } from '../connections/server-driver';
 import type { ServerSession } from '../connections/server-session';
-import { NamedStatement, SqlExecutionError, type Limit, type SqlRow } from '../connections/statement';
-import { driverErrorOf, DuplicateRecord } from '../connections/sql-failure';
-import type { SqlDatabase } from '../database/sql-database';
+import { NamedStatement, SqlExecutionError, type Limit, type SqlRow } from '../statements/statement';
+import { driverErrorOf, DuplicateRecord } from '../statements/sql-failure';
+import type { SqlDatabase } from '../connections/sql-database';
 import { quoteLockTable, type DialectName, type SqlDialect } from '../dialects/sql-dialect';
 import { LockPlace } from '../lock/lock-place';
 import { lockStatementsFor, type LockStatements } from '../lock/lock-statements';
 import { recordIn } from '../lock/sql-storage-accessor';
 import { asFound, type InspectedTable } from '../schema/inspected-table';
 import type { TableDefinition } from '../schema/table-definition';
-import { VerifiedTables } from '../schema/verified-tables';
+import { VerifiedTables } from '../tables/verified-tables';
 
 /** A connection that is not used is closed before the server ends it. */
 const IDLE_CONNECTION_MS = 3000;

@@ -1,4 +1,4 @@
-import { NamedStatement, type Parameters, type SqlRow, type SqlStatement } from '../connections/statement';
+import { NamedStatement, type Parameters, type SqlRow, type SqlStatement } from '../statements/statement';
 import type { TableDefinition, TableIndex } from './table-definition';
 
 /** A table as the database describes it, in words that all dialects share. */

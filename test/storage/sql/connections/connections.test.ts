@@ -4,7 +4,7 @@ import { systemClock } from 'cronlatch/provider';
 import { SettableClock } from 'cronlatch/testing';
 import { sqlite } from '#cronlatch/storage/sql/dialects/sqlite';
 import { Connections } from '#cronlatch/storage/sql/connections/connections';
-import type { Limit, SqlResult, SqlStatement } from '#cronlatch/storage/sql/connections/statement';
+import type { Limit, SqlResult, SqlStatement } from '#cronlatch/storage/sql/statements/statement';
 import { signal } from '../../../support/benches/executor';
 import { turn } from '../../../support/benches/lock';
 

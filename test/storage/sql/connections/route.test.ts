@@ -5,10 +5,10 @@ import { isPooled } from '#cronlatch/storage/sql/connections/route';
 import { Connections } from '#cronlatch/storage/sql/connections/connections';
 import { OwnServerConnections } from '#cronlatch/storage/sql/connections/server-connections';
 import type { DriverSession, ServerDriver } from '#cronlatch/storage/sql/connections/server-driver';
-import { SqlExecutionError, type SqlResult } from '#cronlatch/storage/sql/connections/statement';
+import { SqlExecutionError, type SqlResult } from '#cronlatch/storage/sql/statements/statement';
 import { mysqlServer } from '#cronlatch/storage/mysql2/mysql-server';
 import { postgresServer } from '#cronlatch/storage/pg/postgres-server';
-import { ChangedSettings, serverTransaction } from '#cronlatch/storage/sql/database/transaction';
+import { ChangedSettings, serverTransaction } from '#cronlatch/storage/sql/connections/transaction';
 
 type Row = SqlResult['rows'][number];
 

@@ -8,7 +8,7 @@ import type {
   SqlDecide,
   SqlResult,
   SqlStatement,
-} from '#cronlatch/storage/sql/connections/statement';
+} from '#cronlatch/storage/sql/statements/statement';
 import { ServerSession } from '#cronlatch/storage/sql/connections/server-session';
 
 const LIMIT = { timeoutMs: 1000 };

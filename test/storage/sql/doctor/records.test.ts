@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DeclaredJob, RegisteredJob } from 'cronlatch/provider';
-import type { Finding } from '#cronlatch/storage/sql/doctor/finding';
+import type { Finding } from '#cronlatch/storage/sql/connections/finding';
 import { judgeLocks, judgeRegister, judgeRuns } from '#cronlatch/storage/sql/doctor/records';
 import { after, NOW, runRow } from '../../../support/jobs/run-row';
 

@@ -5,7 +5,7 @@ import { judgePrivileges, judgeTable } from '#cronlatch/storage/sql/doctor/table
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
 import { sqlite } from '#cronlatch/storage/sql/dialects/sqlite';
 import type { TableDefinition } from '#cronlatch/storage/sql/schema/table-definition';
-import { verifyTable } from '#cronlatch/storage/sql/schema/verify-table';
+import { verifyTable } from '#cronlatch/storage/sql/tables/verify-table';
 import { tableDefinitions } from '#cronlatch/integrations/sql/tables';
 
 const [table] = tableDefinitions({ schema: undefined }, { tables: ['lock'] }) as [TableDefinition];

@@ -1,5 +1,5 @@
 import { RELEASED_MARK } from '../../../../core/lease/owner';
-import type { NamedStatement } from '../../connections/statement';
+import type { NamedStatement } from '../../statements/statement';
 import type { GroupedWrite, GroupStatements, LockTableShape, QuotedLockTable } from '../sql-dialect';
 import { lockRecords, TOKEN_SEED } from './lock-texts';
 

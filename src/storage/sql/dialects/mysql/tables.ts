@@ -1,4 +1,4 @@
-import type { Parameters, SqlRow } from '../../connections/statement';
+import type { Parameters, SqlRow } from '../../statements/statement';
 import {
   keyOn,
   type ColumnUse,

@@ -1,4 +1,4 @@
-import type { Parameters } from '../../connections/statement';
+import type { Parameters } from '../../statements/statement';
 import type { ColumnUse, TableInspection, TableLocation } from '../../schema/inspected-table';
 import type { ColumnKind } from '../../schema/table-definition';
 import type { ColumnTypes } from '../sql-dialect';

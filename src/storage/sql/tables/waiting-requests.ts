@@ -1,5 +1,5 @@
 import type { Clock, StatementOptions } from '../../../core';
-import type { Priority, SendInTurn } from '../connections/statement';
+import type { Priority, SendInTurn } from '../statements/statement';
 import type { VerifiedTables } from './verified-tables';
 
 /** Its times are on the monotonic clock. */

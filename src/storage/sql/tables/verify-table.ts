@@ -1,4 +1,4 @@
-import type { SqlDatabase } from '../database/sql-database';
+import type { SqlDatabase } from '../connections/sql-database';
 import { quotePath } from '../dialects/sql-dialect';
 import { columnLine } from './create-table';
 import {
@@ -9,9 +9,9 @@ import {
   type ColumnUse,
   type InspectedColumn,
   type InspectedTable,
-} from './inspected-table';
-import { refusal, warning, type SchemaFinding, type TableFlaw } from './schema-finding';
-import type { ColumnKind, ColumnTolerance, TableColumn, TableDefinition } from './table-definition';
+} from '../schema/inspected-table';
+import { refusal, warning, type SchemaFinding, type TableFlaw } from '../schema/schema-finding';
+import type { ColumnKind, ColumnTolerance, TableColumn, TableDefinition } from '../schema/table-definition';
 
 /** A table that was found, and its definition. */
 interface Subject extends Pick<SqlDatabase, 'dialect'> {

@@ -1,5 +1,5 @@
 import { quotePath, type SqlDialect } from '../dialects/sql-dialect';
-import type { TableColumn, TableDefinition } from './table-definition';
+import type { TableColumn, TableDefinition } from '../schema/table-definition';
 
 /** The statements that create a table; each does nothing if it exists already. */
 export function createTable(definition: TableDefinition, dialect: SqlDialect): readonly string[] {

@@ -1,12 +1,12 @@
 import { withinLimitOr } from '../../../core/clock';
-import type { ConnectionSettings } from '../connections/server-connections';
+import type { ConnectionSettings } from './server-connections';
 import type {
   DriverSession,
   IsolationLevel,
   ServerDriver,
   TransactionWatch,
-} from '../connections/server-driver';
-import type { NodeWait, SqlResult, SqlStatement } from '../connections/statement';
+} from './server-driver';
+import type { NodeWait, SqlResult, SqlStatement } from '../statements/statement';
 
 /** How long a statement in a transaction of the application may take. */
 export type Limits = Pick<ConnectionSettings, 'clock' | 'statementTimeoutMs'>;

@@ -9,12 +9,12 @@ import {
   type SqlDecide,
   type SqlResult,
   type SqlStatement,
-} from '../connections/statement';
-import { driverErrorOf, DuplicateRecord, translateDriverError } from '../connections/sql-failure';
-import type { SqlDatabase } from '../database/sql-database';
-import { inspectionOf, readTable, type InspectedTable } from './inspected-table';
-import { isUsable, type SchemaFinding } from './schema-finding';
-import type { TableDefinition } from './table-definition';
+} from '../statements/statement';
+import { driverErrorOf, DuplicateRecord, translateDriverError } from '../statements/sql-failure';
+import type { SqlDatabase } from '../connections/sql-database';
+import { inspectionOf, readTable, type InspectedTable } from '../schema/inspected-table';
+import { isUsable, type SchemaFinding } from '../schema/schema-finding';
+import type { TableDefinition } from '../schema/table-definition';
 import { verifyTable } from './verify-table';
 
 /** What the statements on any of the library's tables need. */

@@ -1,8 +1,8 @@
 import { InvalidLockConfigurationError, systemClock } from '../../../core';
 import { withinLimitOr } from '../../../core/clock';
-import { OwnServerConnections, type ConnectionSettings } from '../connections/server-connections';
-import type { OpeningSession, ServerDriver } from '../connections/server-driver';
-import type { ConnectionSource } from '../connections/statement';
+import { OwnServerConnections, type ConnectionSettings } from './server-connections';
+import type { OpeningSession, ServerDriver } from './server-driver';
+import type { ConnectionSource } from '../statements/statement';
 import type { SqlDialect } from '../dialects/sql-dialect';
 import type { TableKind } from '../schema/tables';
 import type { Limits } from './transaction';
