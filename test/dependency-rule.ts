@@ -120,4 +120,13 @@ export const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly str
     database: ['statements', 'schema', 'dialects', 'connections', 'tables', 'lock', 'ledger'],
     doctor: ['statements', 'schema', 'dialects', 'connections', 'row-lock'],
   },
+  guard: {
+    notices: [],
+    log: [],
+    closing: ['log'],
+    jobs: ['notices', 'log'],
+    calls: ['log', 'jobs'],
+    operations: ['log', 'jobs', 'calls'],
+    upkeep: ['notices', 'jobs', 'calls', 'operations'],
+  },
 };

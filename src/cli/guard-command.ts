@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import { hostname, userInfo } from 'node:os';
 import type { JobGuard } from '../guard';
-import { integrationOf, isJobGuard } from '../guard/integration';
+import { callsOf, isJobGuard } from '../guard/calls/calls';
 import { createGuard, type CreateJobGuardOptions } from '../integrations/sql/create-guard';
 import { checkAct } from '../ledger/operator/decide-act';
 import { openDatabase } from './database-of';
@@ -60,7 +60,7 @@ async function openGuard(options: Options, own: CreateJobGuardOptions): Promise<
   const { app, lockTable, runTable, jobTable, schema } = options;
   if (app !== undefined) {
     const guard = await exportedValue(app, { option: '--app', kind: 'job guard', is: isGuard });
-    integrationOf(guard).setStandby(true, false);
+    callsOf(guard).setStandby(true, false);
     return guard;
   }
   const database = await openDatabase(options, { creates: false });

@@ -2,7 +2,7 @@ import { InvalidLockConfigurationError, InvalidLockUseError } from '../core';
 import { DAY_MS, parsePositiveDuration } from '../core/duration';
 import { instanceOf } from '../core/lease/owner';
 import type { JobGuard } from '../guard';
-import { integrationOf } from '../guard/integration';
+import { callsOf } from '../guard/calls/calls';
 import { endHold, findCurrentRuns } from '../guard/operations/holds';
 import { KnownJobs } from '../guard/operations/known-jobs';
 import { isRunning } from '../guard/operations/why';
@@ -53,7 +53,7 @@ const ACTS: ReadonlyMap<string, (act: Act) => Promise<Result>> = new Map(
     forget: async ({ guard, by: { actor, reason }, values: { job = '' } }) => {
       await guard.ledger.forget(job);
       // No table keeps it.
-      integrationOf(guard).warn(`${actor} has removed job '${job}' from the register: ${reason}`);
+      callsOf(guard).warn(`${actor} has removed job '${job}' from the register: ${reason}`);
     },
   }),
 );

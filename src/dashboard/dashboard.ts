@@ -6,7 +6,7 @@ import {
 } from '../core';
 import { checkOptionNames, describeValue, refuseOption } from '../core/options';
 import type { JobGuard } from '../guard';
-import { integrationOf, isJobGuard } from '../guard/integration';
+import { callsOf, isJobGuard } from '../guard/calls/calls';
 import { escapeUnsafe } from '../guard/log/logger';
 import { accessAsker, isTokenOf, refusalOf, takeDone, tokenOf, willReport } from './access';
 import { perform } from './acts';
@@ -56,7 +56,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
   checkOptions(options);
   const { guard, origins, hideResults: hidesResults = false } = options;
   const hosts = origins?.map((origin) => new URL(origin).host);
-  const accessOf = accessAsker(options.access, (...of) => integrationOf(guard).warn(...of));
+  const accessOf = accessAsker(options.access, (...of) => callsOf(guard).warn(...of));
   const reads = new CachedReads();
   const viewOf = (context: Context, allowed: Access, more: Pick<View, 'sent' | 'done'>): View => {
     const query = new URL(context.req.url).searchParams;
@@ -197,7 +197,7 @@ function failed(error: Error, context: Context, guard: JobGuard): Promise<Respon
   }
   const isMisuse = error instanceof InvalidLockUseError || error instanceof InvalidLockConfigurationError;
   if (isMisuse) return problem(context, 404, 'Not found', error.message);
-  integrationOf(guard).warn('A page of the dashboard failed.', error);
+  callsOf(guard).warn('A page of the dashboard failed.', error);
   return problem(context, 500, 'Failed', 'The page could not be made. A warning of the guard has the error.');
 }
 

@@ -1,5 +1,5 @@
 import type { JobOverview } from '../guard';
-import { isEachPeriodScheduled } from '../guard/overview';
+import { isEachPeriodScheduled } from '../guard/operations/overview';
 import type { KnownJobs } from '../guard/operations/known-jobs';
 import { stateCell } from '../guard/operations/signs';
 import type { RunSummary } from '../ledger';

@@ -4,7 +4,7 @@ import type { JobOverview } from '../guard';
 import { instanceOf, isHoldOwner } from '../core/lease/owner';
 import type { KnownJobs } from '../guard/operations/known-jobs';
 import { readWhy, type Why } from '../guard/operations/why';
-import { describeDuration } from '../guard/log/logger';
+import { describeDuration } from '../guard/log/time-texts';
 import type { DeclaredJob, RegisteredJob, RunSummary } from '../ledger';
 import { canBePaused } from '../ledger/job-register';
 import { dateOf, dayOf } from '../ledger/periods/business-date';

@@ -1,7 +1,8 @@
 import { InvalidLockConfigurationError } from '../core';
 import type { JobGuard } from '../guard';
 import { KnownJobs } from '../guard/operations/known-jobs';
-import { relative, stateCell } from '../guard/operations/signs';
+import { relative } from '../guard/log/time-texts';
+import { stateCell } from '../guard/operations/signs';
 import { commandText, timeText } from '../ledger/operator/state-of-run';
 import { VERSION } from '../core/version';
 import type { Access } from './options';

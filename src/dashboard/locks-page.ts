@@ -1,8 +1,8 @@
 import type { LockState } from '../core';
 import { isHoldOwner } from '../core/lease/owner';
-import { unableTo } from '../guard/guard-locks';
+import { unableTo } from '../guard/operations/guard-locks';
 import { stateOfLock } from '../guard/operations/signs';
-import { locksOfJobs } from '../guard/overview';
+import { locksOfJobs } from '../guard/operations/overview';
 import {
   actForm,
   linkTo,

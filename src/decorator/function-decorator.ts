@@ -1,6 +1,6 @@
 import { InvalidLockUseError } from '../core';
 import { describeValue } from '../core/options';
-import { chainOf, recordDecorated } from '../guard/guarded-method';
+import { chainOf, recordDecorated } from '../guard/calls/guarded-method';
 import type { AnyMethod } from './skippable';
 
 interface StandardContext {

@@ -1,7 +1,7 @@
 import { guardOf } from '../guard/configured-guard';
-import { configurationOf, guardedMethodOf, JobDefinition, markGuarded } from '../guard/guarded-method';
-import { integrationOf, jobSkippedError } from '../guard/integration';
-import { takeInvocation } from '../guard/invocation';
+import { configurationOf, guardedMethodOf, JobDefinition, markGuarded } from '../guard/calls/guarded-method';
+import { callsOf, jobSkippedError } from '../guard/calls/calls';
+import { takeInvocation } from '../guard/calls/invocation';
 import type { AnyMethod } from './skippable';
 
 /** Returns the method with its guard. Other decorators see the same name and metadata as on the method itself. */
@@ -24,9 +24,9 @@ export function guardMethod(
       const call = (given: readonly unknown[]) => (): unknown => method.apply(this, [...given]) as unknown;
       const scheduledAt = invocation?.scheduledAt;
       try {
-        const integration = integrationOf(guard);
+        const calls = callsOf(guard);
         const tick = { task: call(args), args, call, scheduledAt, invocation };
-        const result = await integration.execute(integration.jobOf(configuration, this), tick);
+        const result = await calls.execute(calls.jobOf(configuration, this), tick);
         if (result.executed) return result.value;
         if (definition.onSkip !== 'throw' || invocation?.isTickOf?.({ instance: this, method: guarded }))
           return undefined;

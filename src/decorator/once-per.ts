@@ -1,7 +1,7 @@
 import { InvalidLockConfigurationError } from '../core';
 import { describeValue } from '../core/options';
 import type { OncePerConfiguration, OncePerOptions, PeriodKeyFunction, PeriodKind } from '../ledger';
-import type { MethodOptions } from '../guard/job-guard-options';
+import type { MethodOptions } from '../guard/jobs/job-guard-options';
 import { checkMethodOptions, checkOncePerOptions } from '../guard/jobs/check-options';
 import { parseJobPolicy } from '../ledger/policy/job-policy';
 import { functionDecorator } from './function-decorator';

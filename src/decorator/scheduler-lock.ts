@@ -1,5 +1,5 @@
 import { checkDeclaredConfiguration } from '../core/lock-configuration';
-import type { DurationSource, MethodLock } from '../guard/job-guard-options';
+import type { DurationSource, MethodLock } from '../guard/jobs/job-guard-options';
 import { labelled } from '../guard/jobs/lock-name-of';
 import { withTimes } from '../guard/jobs/lock-times';
 import { checkJobOptions, checkMethodOptions } from '../guard/jobs/check-options';

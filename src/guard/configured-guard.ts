@@ -1,8 +1,13 @@
 import { types } from 'node:util';
 import { InvalidLockUseError, NotConfiguredError } from '../core';
 import { processState } from '../core/process-state';
-import { declaredConfigurations, guardedMethodOf, layersOf, type JobDefinition } from './guarded-method';
-import { integrationOf } from './integration';
+import {
+  declaredConfigurations,
+  guardedMethodOf,
+  layersOf,
+  type JobDefinition,
+} from './calls/guarded-method';
+import { callsOf } from './calls/calls';
 import type { JobGuard } from './job-guard';
 import { timeFunctionsOf } from './jobs/lock-times';
 
@@ -19,17 +24,17 @@ export function configureJobGuard(
   guard: JobGuard | undefined,
   { replace = false }: { replace?: boolean } = {},
 ): void {
-  const integration = guard === undefined ? undefined : integrationOf(guard, 'configureJobGuard');
+  const calls = guard === undefined ? undefined : callsOf(guard, 'configureJobGuard');
   const before = state.configured;
   if (guard !== undefined && before !== undefined && before !== guard && !before.isClosing && !replace) {
     throw new InvalidLockUseError(
       'A job guard is already configured. To replace it, pass { replace: true } to configureJobGuard.',
     );
   }
-  if (integration !== undefined)
+  if (calls !== undefined)
     for (const configuration of declaredConfigurations())
       // The functions of its times get an instance, so it is checked when an instance is scheduled or called.
-      if (timeFunctionsOf(configuration).length === 0) integration.jobOf(configuration);
+      if (timeFunctionsOf(configuration).length === 0) calls.jobOf(configuration);
   state.configured = guard;
 }
 
@@ -46,7 +51,7 @@ export function configuredGuard(): JobGuard | undefined {
  */
 export function requireGuard(given: JobGuard | undefined, caller: string): JobGuard {
   const guard = given ?? state.configured;
-  if (guard !== undefined) integrationOf(guard, caller);
+  if (guard !== undefined) callsOf(guard, caller);
   if (guard?.isClosing)
     throw new InvalidLockUseError(`${caller} cannot use a closed guard, because its jobs would never run.`);
   if (guard !== undefined) return guard;

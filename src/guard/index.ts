@@ -6,11 +6,11 @@
  * Without either, calling it is an error.
  */
 export type { CloseOptions, CloseResult } from './closing/closing';
-export type { ForcedRelease, GuardLocks } from './guard-locks';
+export type { ForcedRelease, GuardLocks } from './operations/guard-locks';
 export { configureJobGuard } from './configured-guard';
-export type * from './overview';
-export type { OverdueResult } from './overdue-runs';
-export type * from './job-guard-options';
+export type * from './operations/overview';
+export type { OverdueResult } from './upkeep/upkeep';
+export type * from './jobs/job-guard-options';
 export { JobGuard } from './job-guard';
 export type { FieldLogger, LogEntry, LogFields, Logger, LogLevel, StructuredLogger } from './log/logger';
 export { structured } from './log/logger';

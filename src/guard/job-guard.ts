@@ -14,12 +14,11 @@ import { parsePositiveDuration, parseStatementTimeout } from '../core/duration';
 import type { RunningLock } from '../core/execution/run-registry';
 import { RunLedger, type BackfillRange, type BackfillResult, type RunStore } from '../ledger';
 import { backfill } from '../ledger/operator/backfill';
-import { Retention } from '../ledger/operator/retention';
 import { notRegisteredError } from '../ledger/operator/run-ledger';
 import { RunLogs } from '../ledger/tick/run-log';
 import { Closing, type CloseHook, type CloseOptions, type CloseResult } from './closing/closing';
-import { GuardLocks } from './guard-locks';
-import { createIntegration, type GuardIntegration } from './integration';
+import { GuardLocks } from './operations/guard-locks';
+import { createCalls, type Calls } from './calls/calls';
 import type {
   GuardConfiguration,
   JobConfiguration,
@@ -27,17 +26,20 @@ import type {
   JobOptions,
   LockByArguments,
   WrapOptions,
-} from './job-guard-options';
+} from './jobs/job-guard-options';
 import { JobRegistry, needsLedger } from './jobs/job-registry';
 import { labelled } from './jobs/lock-name-of';
 import { consoleLogger, logEvents } from './log/logger';
 import { Outages } from './log/outages';
-import { Notices } from './notices/notices';
-import { OncePerJobRunner } from './once-per-job-runner';
-import { registeredJobsOf } from './jobs/registered-jobs';
+import { Notices } from './upkeep/notices';
+import { OncePerJobRunner } from './calls/once-per-job-runner';
+import { registeredJobsOf } from './upkeep/registered-jobs';
 import { checkGuardOptions } from './jobs/check-options';
-import { OverdueRuns, type OverdueResult } from './overdue-runs';
-import { readOverview, type Overview, type OverviewOptions } from './overview';
+import { OverdueRuns } from './upkeep/overdue-runs';
+import { Retention } from './upkeep/retention';
+import { RunRequests } from './upkeep/run-requests';
+import { Upkeep, type OverdueResult, type Service } from './upkeep/upkeep';
+import { readOverview, type Overview, type OverviewOptions } from './operations/overview';
 
 /** Where the guards with these options keep their runs. */
 const runStores = new WeakMap<JobGuardOptions, RunStore>();
@@ -56,9 +58,9 @@ export class JobGuard {
   readonly #lockProvider: LockProvider;
   readonly #events: EventHub;
   readonly #jobs: JobRegistry;
-  readonly #overdue: OverdueRuns | undefined;
+  readonly #upkeep: Upkeep;
   readonly #closing: Closing;
-  readonly #integration: GuardIntegration;
+  readonly #calls: Calls;
   readonly #lockManager: LockManager;
 
   /**
@@ -73,7 +75,7 @@ export class JobGuard {
     const runStore = runStores.get(options);
     const warn = (message: string, error?: unknown): void =>
       events.emit('guard:warning', error === undefined ? { message } : { message, error });
-    const store = (): string => this.#integration.lockStore ?? 'The store of the locks';
+    const store = (): string => this.#calls.lockStore ?? 'The store of the locks';
     // Before the other listeners, so that the log knows of an outage when it gets the first failure.
     const outages = new Outages({ lockProvider, clock, events, store });
     const registry = new JobRegistry(options, events, runStore !== undefined);
@@ -99,32 +101,40 @@ export class JobGuard {
     if (options.notify !== undefined && context === undefined) throw needsLedger('notify needs');
     const notices =
       context && options.notify && new Notices(context, this.locks, options.notify, registered?.lateAfterMs);
-    const overdue = oncePerRunner && new OverdueRuns(oncePerRunner, pollIntervalMs, registered, notices);
+    if (options.retention !== undefined && context === undefined) throw needsLedger('retention needs');
+    const retention =
+      context && options.retention !== undefined && new Retention(context, options.retention, registry);
+    const requests = runStore?.requests;
+    const services: Service[] = [
+      registered,
+      oncePerRunner && registered && requests && new RunRequests(requests, oncePerRunner, registered),
+      notices,
+      oncePerRunner && new OverdueRuns(oncePerRunner),
+      retention,
+    ].filter((service) => service !== undefined && service !== false);
+    const upkeep = new Upkeep(services, { clock, events, pollIntervalMs });
     this.#lockProvider = lockProvider;
     this.#events = events;
     this.#jobs = registry;
-    this.#overdue = overdue;
+    this.#upkeep = upkeep;
     this.#closing = new Closing(executor.runs, clock, events, warn);
     const lockManager = new LockManager(lockProvider, { ...registry.defaults, clock, events }, executor);
     this.#lockManager = lockManager;
-    const parts = { clock, registry, executor, events, oncePerRunner, overdue, registered };
-    this.#integration = createIntegration(this, parts);
+    const startUpkeep = (): void => upkeep.start();
+    const parts = { clock, registry, executor, events, oncePerRunner, registered, startUpkeep };
+    this.#calls = createCalls(this, parts);
     // Running jobs keep the locks that they have taken by hand until they have ended.
     this.#closing.add({
       stop: () => Promise.resolve(lockManager.stop()),
       release: () => lockManager.close(),
     });
     this.#closing.add({ stop: () => Promise.resolve(outages.stop()) });
-    this.#closing.add({ stop: () => Promise.resolve(overdue?.stop()), release: () => overdue?.close() });
-    this.#closing.add({ release: () => registered?.close() });
+    this.#closing.add({ stop: () => upkeep.stop(), release: () => upkeep.close() });
     this.#closing.add({ release: () => logs?.flush() });
-    if (notices) overdue?.start();
+    if (notices) upkeep.start();
+    if (retention) upkeep.start([retention]);
     if (options.standby !== undefined) this.standby(options.standby);
     if (logger !== false) logEvents(events, logger, { instance, repeats: outages });
-    if (options.retention === undefined) return;
-    const ledger = this.#integration.requireOncePerRunner('retention needs').context;
-    const retention = new Retention(ledger, options.retention, { jobs: registry, warn });
-    this.#closing.add({ stop: () => retention.stop() });
   }
 
   /**
@@ -142,7 +152,7 @@ export class JobGuard {
   async run<T>(configuration: JobConfiguration, task: LockedTask<T>): Promise<TaskResult<T>> {
     const { at, scheduledAt, ...declared } = configuration;
     const call = { task, args: [], call: () => task, at, scheduledAt };
-    return await this.#integration.execute(this.#jobs.compile(declared), call);
+    return await this.#calls.execute(this.#jobs.compile(declared), call);
   }
 
   /**
@@ -154,7 +164,7 @@ export class JobGuard {
    * @throws LockStorageError if the overdue runs cannot be read from the store. Events report the failure of a run.
    */
   async runOverdue(): Promise<OverdueResult> {
-    return (await this.#overdue?.run()) ?? { started: 0, overdue: 0 };
+    return await this.#upkeep.runNow();
   }
 
   /**
@@ -165,7 +175,7 @@ export class JobGuard {
    * recorded run
    */
   async backfill(job: string, range: BackfillRange): Promise<BackfillResult> {
-    const { context } = this.#integration.requireOncePerRunner(`Job '${job}' needs`);
+    const { context } = this.#calls.requireOncePerRunner(`Job '${job}' needs`);
     const registered = this.#jobs.get(job);
     if (registered !== undefined) return await backfill(context, registered.policy, range);
     throw notRegisteredError(job);
@@ -180,7 +190,7 @@ export class JobGuard {
    * @throws InvalidLockConfigurationError if it is neither a boolean nor a function
    */
   standby(standby: boolean | (() => boolean)): void {
-    this.#integration.setStandby(standby, true);
+    this.#calls.setStandby(standby, true);
   }
 
   /**
@@ -197,7 +207,7 @@ export class JobGuard {
    * @throws InvalidLockConfigurationError if the guard has no ledger
    */
   get ledger(): RunLedger {
-    const { context } = this.#integration.requireOncePerRunner('guard.ledger needs');
+    const { context } = this.#calls.requireOncePerRunner('guard.ledger needs');
     const jobs = this.#jobs;
     return new RunLedger({
       context,
@@ -215,12 +225,12 @@ export class JobGuard {
    * @throws LockStorageError if a store fails
    */
   async overview(options: OverviewOptions = {}): Promise<Overview> {
-    return await readOverview(this.#integration.oncePerRunner?.context, this.locks, options);
+    return await readOverview(this.#calls.oncePerRunner?.context, this.locks, options);
   }
 
   /** The locks that this process holds now: those of running jobs, and those of `lockManager()`. Sends nothing. */
   running(): readonly RunningLock[] {
-    return [...this.#integration.heldLocks(), ...this.#lockManager.held()];
+    return [...this.#calls.heldLocks(), ...this.#lockManager.held()];
   }
 
   /**
@@ -251,7 +261,7 @@ export class JobGuard {
     options: WrapOptions<A> = {},
   ): (...args: A) => Promise<T | undefined> {
     const complete = labelled({ ...configuration }, task.name || 'wrapped function');
-    return this.#integration.wrap(complete, task, options);
+    return this.#calls.wrap(complete, task, options);
   }
 
   /**

@@ -2,7 +2,7 @@ import type { Attributes, Meter } from '@opentelemetry/api';
 import { ClaimLostError, type CronlatchEvents, type LockEvent } from '../core';
 import { isHoldOwner } from '../core/lease/owner';
 import type { JobGuard } from '../guard';
-import type { GuardIntegration } from '../guard/integration';
+import type { Calls } from '../guard/calls/calls';
 import { errorTypeOf, jobAttribute } from './attributes';
 
 /** In seconds. Jobs take longer than requests: these are for a tenth of a second to six hours. */
@@ -13,7 +13,7 @@ const DURATIONS = [0.1, 0.5, 1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 14_40
  *
  * @returns a function that stops the recording
  */
-export function measureEvents(guard: JobGuard, integration: GuardIntegration, meter: Meter): () => void {
+export function measureEvents(guard: JobGuard, calls: Calls, meter: Meter): () => void {
   const counter = (name: string, unit: string, description: string) => {
     const created = meter.createCounter(`cronlatch.${name}`, { unit, description });
     return (event: Pick<LockEvent, 'job'>, attributes?: Attributes): void =>
@@ -63,7 +63,7 @@ export function measureEvents(guard: JobGuard, integration: GuardIntegration, me
     guard.on('run:givenBack', (event) => duration(event, event.durationMs, 'given-back')),
     guard.on('run:takenOver', (event) => failures(event, { outcome: 'taken-over' })),
     guard.on('run:interrupted', (event) => failures(event, { outcome: 'interrupted' })),
-    integration.wrapRuns(async (run, work) => {
+    calls.wrapRuns(async (run, work) => {
       active.add(1, jobAttribute(run));
       try {
         return await work();

@@ -3,7 +3,7 @@ import { InvalidLockUseError, type Duration } from '../core';
 import { checkOptionNames, describeValue } from '../core/options';
 import { parseDuration } from '../core/duration';
 import type { JobGuard } from '../guard';
-import { integrationOf } from '../guard/integration';
+import { callsOf } from '../guard/calls/calls';
 import { measureEvents } from './event-metrics';
 import { measureStores } from './ledger-metrics';
 import { traceRuns } from './run-spans';
@@ -42,7 +42,7 @@ const instrumented = new WeakSet<JobGuard>();
  * @throws InvalidLockConfigurationError for an invalid `lateAfter`
  */
 export function instrumentGuard(guard: JobGuard, options: InstrumentOptions = {}): () => void {
-  const integration = integrationOf(guard, 'instrumentGuard');
+  const calls = callsOf(guard, 'instrumentGuard');
   checkOptionNames(options, ['meterProvider', 'tracerProvider', 'lateAfter'], 'instrumentGuard');
   const { meterProvider = metrics.getMeterProvider(), tracerProvider = trace.getTracerProvider() } = options;
   const toleranceMs = parseDuration(options.lateAfter ?? '5m', 'lateAfter');
@@ -55,9 +55,9 @@ export function instrumentGuard(guard: JobGuard, options: InstrumentOptions = {}
   instrumented.add(guard);
   const meter = meterProvider.getMeter(SCOPE);
   const stops = [
-    measureEvents(guard, integration, meter),
-    measureStores(guard, integration, meter, toleranceMs),
-    traceRuns(guard, integration, tracerProvider.getTracer(SCOPE)),
+    measureEvents(guard, calls, meter),
+    measureStores(guard, calls, meter, toleranceMs),
+    traceRuns(guard, calls, tracerProvider.getTracer(SCOPE)),
   ];
   return () => {
     for (const stop of stops) stop();

@@ -1,7 +1,7 @@
 import { diag, type BatchObservableResult, type Meter } from '@opentelemetry/api';
 import type { JobGuard } from '../guard';
-import type { GuardIntegration } from '../guard/integration';
-import type { OncePerJobRunner } from '../guard/once-per-job-runner';
+import type { Calls } from '../guard/calls/calls';
+import type { OncePerJobRunner } from '../guard/calls/once-per-job-runner';
 import { findLateJobs, isAnswerKept } from '../ledger/known-register';
 import { limitOf } from '../ledger/store-statements';
 import { jobAttribute } from './attributes';
@@ -11,12 +11,7 @@ import { jobAttribute } from './attributes';
  *
  * @returns a function that stops the readings
  */
-export function measureStores(
-  guard: JobGuard,
-  integration: GuardIntegration,
-  meter: Meter,
-  toleranceMs: number,
-): () => void {
+export function measureStores(guard: JobGuard, calls: Calls, meter: Meter, toleranceMs: number): () => void {
   const gauge = (name: string, unit: string, description: string) =>
     meter.createObservableGauge(`cronlatch.${name}`, { unit, description });
   const reachable = gauge('store.reachable', '{guard}', "1 if the guard's stores answer, or else 0.");
@@ -39,7 +34,7 @@ export function measureStores(
   };
   const observe = async (result: BatchObservableResult): Promise<void> => {
     if (guard.isClosing) return result.observe(reachable, 0);
-    const { oncePerRunner } = integration;
+    const { oncePerRunner } = calls;
     // One failed statement ends the reading, so that a store that is down delays a collection only once. The SDK then
     // exports the last values of the other gauges again, so only this one shows the failure.
     try {

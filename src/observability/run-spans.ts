@@ -2,7 +2,7 @@ import { context, SpanStatusCode, trace, type Attributes, type Span, type Tracer
 import type { RunIdentity } from '../core';
 import type { ObservedRun } from '../core/execution/events';
 import type { JobGuard } from '../guard';
-import type { GuardIntegration } from '../guard/integration';
+import type { Calls } from '../guard/calls/calls';
 import { errorTypeOf } from './attributes';
 
 /**
@@ -10,7 +10,7 @@ import { errorTypeOf } from './attributes';
  *
  * @returns a function that stops it
  */
-export function traceRuns(guard: JobGuard, integration: GuardIntegration, tracer: Tracer): () => void {
+export function traceRuns(guard: JobGuard, calls: Calls, tracer: Tracer): () => void {
   const spans = new WeakMap<RunIdentity, Span>();
   const stopsListening = [
     // Another event of the same run has the same object.
@@ -23,7 +23,7 @@ export function traceRuns(guard: JobGuard, integration: GuardIntegration, tracer
       spans.delete(run);
     }),
   ];
-  const stopWrapping = integration.wrapRuns(async (run, work) => {
+  const stopWrapping = calls.wrapRuns(async (run, work) => {
     const span = tracer.startSpan(`run ${run.job ?? run.name}`, { attributes: attributesOf(run) });
     if (run.run !== undefined) spans.set(run.run, span);
     try {

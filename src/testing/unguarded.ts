@@ -1,5 +1,5 @@
 import { InvalidLockUseError } from '../core';
-import { guardedMethodOf, layersOf } from '../guard/guarded-method';
+import { guardedMethodOf, layersOf } from '../guard/calls/guarded-method';
 
 /* eslint-disable @typescript-eslint/no-explicit-any -- accepts methods with any arguments */
 

@@ -1,5 +1,5 @@
 import type { JobGuard } from 'cronlatch';
-import { integrationOf } from '#cronlatch/guard/integration';
+import { callsOf } from '#cronlatch/guard/calls/calls';
 import type { DeclaredJob, JobRegistration } from '#cronlatch/ledger/job-register';
 import type { LedgerContext } from '#cronlatch/ledger/store-statements';
 import type { DriverBench } from '../support/benches/driver';
@@ -24,7 +24,7 @@ export function dailyJob(job: string, declared: Partial<DeclaredJob> = {}): JobR
 
 /** The store of a guard, to write what other instances would. */
 export function ledgerOf(guard: JobGuard): LedgerContext {
-  return integrationOf(guard).requireOncePerRunner('the test needs').context;
+  return callsOf(guard).requireOncePerRunner('the test needs').context;
 }
 
 export async function register(guard: JobGuard, ...jobs: readonly JobRegistration[]): Promise<void> {

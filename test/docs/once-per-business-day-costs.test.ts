@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Clock } from 'cronlatch/provider';
 import { systemClock } from '#cronlatch/core/clock';
-import { integrationOf } from '#cronlatch/guard/integration';
+import { callsOf } from '#cronlatch/guard/calls/calls';
 import { REGISTER_EVERY_MS } from '#cronlatch/ledger/job-register';
 import { createCronlatchMigration, createJobGuard } from 'cronlatch/typeorm';
 import { tableOf } from '../support/checks/page';
@@ -61,7 +61,7 @@ testOn('postgres', 'a day costs as many statements as the page lists', async (t)
   const firstEver = guard.wrap({ ...JOB, name: 'first-ever' }, () => {});
   // The first run of a process checks the tables, and inserts the lock.
   await guard.run({ ...JOB, at: new Date(0) }, () => {});
-  const integration = integrationOf(guard);
+  const integration = callsOf(guard);
   const task = (): void => {};
   const soon = (after: Date) => new Date(after.getTime() + 1);
   const declaration = { place: 'hourly', configuration: LOCKED, call: () => task };

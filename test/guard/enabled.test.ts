@@ -9,7 +9,7 @@ import {
   type JobGuard,
 } from 'cronlatch';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
-import { integrationOf } from '#cronlatch/guard/integration';
+import { callsOf } from '#cronlatch/guard/calls/calls';
 import { guardBench } from '../support/benches/guard';
 import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
 import { JOB } from '../support/benches/lock';
@@ -199,7 +199,7 @@ void test('a run that has started is not cut short when its job is disabled', as
 void test('a dropped tick of a disabled job is skipped, and not kept', () => {
   const { guard } = guardOfRuns();
   const skips = skipsOf(guard);
-  const integration = integrationOf(guard);
+  const integration = callsOf(guard);
   const job = integration.admitOne({
     place: 'a test',
     configuration: { ...DAILY, enabled: false },

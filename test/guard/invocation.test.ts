@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { configureJobGuard, NotConfiguredError, SchedulerLock, type CronlatchEvents } from 'cronlatch';
-import { invoke, invokeTick, type GuardedCallee } from '#cronlatch/guard/invocation';
+import { invoke, invokeTick, type GuardedCallee } from '#cronlatch/guard/calls/invocation';
 import { guardBench, reasonOf } from '../support/benches/guard';
 
 const scheduledAt = new Date('2026-11-20T03:00:00Z');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvalidLockConfigurationError, InvalidLockUseError, LockStorageError } from 'cronlatch';
-import { integrationOf } from '#cronlatch/guard/integration';
+import { callsOf } from '#cronlatch/guard/calls/calls';
 import type { JobDeclaration } from '#cronlatch/guard/jobs/job';
 import type { JobRegistration } from '#cronlatch/ledger/job-register';
 import type { GuardConfiguration } from 'cronlatch';
@@ -27,7 +27,7 @@ function hourly(configuration: GuardConfiguration, more: Partial<JobDeclaration>
 
 /** Schedules a job, and returns a function that delivers a tick at the current time. */
 function scheduled({ guard, clock }: GuardOfRuns, configuration: GuardConfiguration) {
-  const integration = integrationOf(guard);
+  const integration = callsOf(guard);
   const declaration = hourly(configuration);
   const job = integration.admitOne(declaration);
   return async (work: () => unknown = () => 'done') => {
@@ -81,7 +81,7 @@ void test('a scheduled job is registered with what it declares, its next schedul
     onCrash: 'hold',
     scope: 'eu',
   } as const;
-  integrationOf(of.guard).admit([hourly({ ...DAILY, keepAlive: true, oncePer })]);
+  callsOf(of.guard).admit([hourly({ ...DAILY, keepAlive: true, oncePer })]);
   const { job, declared, registeredBy, version } = await registered(of);
   assert.equal(job, 'close-day');
   assert.match(registeredBy, new RegExp(`/${process.pid}$`));
@@ -103,7 +103,7 @@ void test('jobs that are declared one after the other are registered with one st
   const register = t.mock.method(of.runStore, 'registerJobs');
   for (const name of ['a', 'b', 'c']) of.guard.wrap({ ...DAILY, name }, () => {});
   of.guard.wrap(JOB, () => {}); // Nothing schedules it here, and it keeps no history.
-  integrationOf(of.guard).admit([hourly({ ...JOB, name: 'd' })]);
+  callsOf(of.guard).admit([hourly({ ...JOB, name: 'd' })]);
   await of.guard.runOverdue();
   assert.equal(register.mock.callCount(), 1);
   assert.deepEqual(
@@ -270,7 +270,7 @@ void test('two jobs that share a lock are disabled only if both are', async () =
   for (const second of [false, true]) {
     const of = bench();
     const jobs = [false, second].map((enabled) => hourly({ ...SHARED, enabled }));
-    integrationOf(of.guard).admit(jobs);
+    callsOf(of.guard).admit(jobs);
     assert.equal((await registered(of)).declared.enabled, second ? undefined : false);
   }
 });
@@ -416,7 +416,7 @@ void test('a declaration that differs from that of another instance is reported 
 void test('two jobs that share a lock are one job with the schedules of both', async () => {
   const of = bench();
   const shared = { ...JOB, shared: true };
-  integrationOf(of.guard).admit([
+  callsOf(of.guard).admit([
     hourly(shared),
     hourly(shared, {
       schedules: [{ expression: '*/5 * * * *' }],
@@ -441,7 +441,7 @@ void test('a once-per job is registered beside a lock job of its name', async ()
     const oncePer = { ...DAILY.oncePer, name: 'close-day' };
     for (const each of shared) {
       const configuration = 'oncePer' in each ? { ...each, oncePer } : each;
-      integrationOf(of.guard).admit([hourly(configuration)]);
+      callsOf(of.guard).admit([hourly(configuration)]);
     }
     assert.equal((await registered(of)).declared.kind, 'day');
   }

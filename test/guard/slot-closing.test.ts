@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { integrationOf } from '#cronlatch/guard/integration';
+import { callsOf } from '#cronlatch/guard/calls/calls';
 import { sendingLost } from '../support/faults/accessor';
 import { faultyInstance } from '../support/faults/run-store';
 import { ledgerPlace, memoryStores } from '../support/stores/ledger-place';
@@ -12,15 +12,15 @@ void test('a slot whose task throws an unreadable value has failed', async () =>
   try {
     const instance = place.instance();
     const { guard } = instance;
-    assert.ok(await integrationOf(guard).slots.elect(slot, 60_000));
-    integrationOf(guard).slots.begun(slot);
+    assert.ok(await callsOf(guard).slots.elect(slot, 60_000));
+    callsOf(guard).slots.begun(slot);
     const refusing = Object.defineProperty(new Error(), 'stack', {
       get() {
         throw new Error('do not look');
       },
     });
     const failed = new Promise((resolve) => guard.on('run:failed', resolve));
-    integrationOf(guard).slots.failed(slot, refusing);
+    callsOf(guard).slots.failed(slot, refusing);
     await failed;
     const [run] = await guard.ledger.list({ job: 'settle' });
     assert.deepEqual([run?.state, run?.error], ['failed', 'thrown: [object Error]']);
@@ -34,8 +34,8 @@ void test('a closed guard does not keep asking an unreachable store for the outc
   const { place, close } = ledgerPlace(memoryStores('2026-11-20T03:00:00Z'));
   try {
     const { guard, faulty } = faultyInstance(place);
-    assert.ok(await integrationOf(guard).slots.elect(slot, 60_000));
-    integrationOf(guard).slots.begun(slot);
+    assert.ok(await callsOf(guard).slots.elect(slot, 60_000));
+    callsOf(guard).slots.begun(slot);
     for (const statement of ['complete', 'change'] as const)
       faulty.fail(statement, ...Array<typeof sendingLost>(1000).fill(sendingLost));
     const end = new Promise<string>((resolve) => {
@@ -44,7 +44,7 @@ void test('a closed guard does not keep asking an unreachable store for the outc
         if (message.includes('Could not record')) resolve('failed');
       });
     });
-    integrationOf(guard).slots.completed(slot, undefined);
+    callsOf(guard).slots.completed(slot, undefined);
     await guard.close({ timeout: 0 });
     assert.equal(await end, 'failed');
     assert.ok(faulty.calls.length < 1000);

@@ -9,7 +9,7 @@ import {
   type CronlatchEvents,
 } from 'cronlatch';
 import { LedgerRunCoordinator } from 'cronlatch/node-cron';
-import { integrationOf } from '#cronlatch/guard/integration';
+import { callsOf } from '#cronlatch/guard/calls/calls';
 import { guardBench } from '../support/benches/guard';
 import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
 import { JOB } from '../support/benches/lock';
@@ -170,7 +170,7 @@ void test('dropped ticks are skipped on standby, and not kept', async () => {
   const { guard } = guardOfRuns();
   const skips = skipsOf(guard);
   guard.standby(true);
-  const integration = integrationOf(guard);
+  const integration = callsOf(guard);
   const job = integration.admitOne({ place: 'a test', configuration: DAILY, call: () => never });
   integration.dropTicks(job, [new Date()], new Error('dropped'));
   guard.standby(false);

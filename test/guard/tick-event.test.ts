@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { currentRun, LockStorageError, OncePerDay, SchedulerLock, type CronlatchEvents } from 'cronlatch';
 import { useTestGuard } from 'cronlatch/testing';
-import { integrationOf } from '#cronlatch/guard/integration';
+import { callsOf } from '#cronlatch/guard/calls/calls';
 import { reasonOf, runningJob } from '../support/benches/guard';
 import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/benches/guard-of-runs';
 import { JOB } from '../support/benches/lock';
@@ -205,7 +205,7 @@ void test('a decorated method emits one tick for each of its calls', async () =>
 
 void test('each dropped tick of a stall is a tick whose lock failed, or that a closing guard skipped', async () => {
   const { guard, ticks, names } = tickBench();
-  const integration = integrationOf(guard);
+  const integration = callsOf(guard);
   const job = integration.admitOne({ configuration: JOB, call: () => never, place: 'here' });
   const later = new Date('2026-11-20T03:01:00Z');
   integration.dropTicks(job, [scheduledAt, later], mine);
@@ -240,7 +240,7 @@ const stopped = { reason: 'stopped', error: 'The tick did not start: its task wa
 
 void test('a tick of a distributed task has its outcome, also on the instances that were not elected', async () => {
   const { guard, ticks, clock } = tickBench();
-  const { slots } = integrationOf(guard);
+  const { slots } = callsOf(guard);
   const nextTick = async (): Promise<Tick> => await new Promise((resolve) => guard.once('tick', resolve));
 
   assert.equal(await slots.elect(slot, 60_000), true);
@@ -287,7 +287,7 @@ void test('a tick of a distributed task whose election fails has a failed lock',
   const error = new LockStorageError('refused', { outcome: 'nothing-ran' });
   runStore.insert = () => Promise.reject(error);
   runStore.change = () => Promise.reject(error);
-  assert.equal(await reasonOf(drive(integrationOf(guard).slots.elect(slot, 60_000))), error);
+  assert.equal(await reasonOf(drive(callsOf(guard).slots.elect(slot, 60_000))), error);
   assert.deepEqual(
     ticks.map(({ name, outcome }) => [name, outcome]),
     [['settle', 'lock-failed']],

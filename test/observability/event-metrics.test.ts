@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { currentRun, LockStorageError, SchemaMismatchError } from 'cronlatch';
 import { InMemoryLockProvider } from 'cronlatch/memory';
 import { instrumentGuard } from 'cronlatch/observability';
-import { integrationOf } from '#cronlatch/guard/integration';
+import { callsOf } from '#cronlatch/guard/calls/calls';
 import { turn } from '../support/benches/lock';
 import { reasonOf, runningJob } from '../support/benches/guard';
 import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
@@ -203,7 +203,7 @@ void test('a thousand locks of the lock manager are one series without a job', a
 
 void test('a tick of the distributed mode of node-cron has metrics', async () => {
   const { guard, clock, read } = bench();
-  const { slots } = integrationOf(guard);
+  const { slots } = callsOf(guard);
   const slot = { job: 'settle', at: new Date('2026-11-20T03:00:00Z') };
   assert.equal(await slots.elect(slot, 60_000), true);
   slots.begun(slot);

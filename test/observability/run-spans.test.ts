@@ -9,7 +9,7 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { currentLock, currentRun } from 'cronlatch';
 import { instrumentGuard } from 'cronlatch/observability';
-import { integrationOf } from '#cronlatch/guard/integration';
+import { callsOf } from '#cronlatch/guard/calls/calls';
 import type { Slot } from '#cronlatch/ledger/slots/slot';
 import { reasonOf, runningJob } from '../support/benches/guard';
 import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
@@ -182,7 +182,7 @@ void test('an overdue run that the guard starts itself has a span', async () => 
 
 void test('a tick of the distributed mode of node-cron has a span, with its error', async () => {
   const { guard, spans } = bench();
-  const { slots } = integrationOf(guard);
+  const { slots } = callsOf(guard);
   const error = new RangeError('mine');
   for (const [hour, end] of [
     [3, (slot: Slot) => slots.completed(slot, 'done')],

@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import { InvalidLockConfigurationError, InvalidLockUseError, SchemaMismatchError } from '../../core';
 import type { JobGuard } from '../../guard';
-import { allLocks } from '../../guard/guard-locks';
-import { integrationOf } from '../../guard/integration';
+import { allLocks } from '../../guard/operations/guard-locks';
+import { callsOf } from '../../guard/calls/calls';
 import { databaseOfGuard, type GuardDatabase } from '../../integrations/sql/create-guard';
 import { inspectTables } from '../../integrations/sql/tables';
 import type { JobRegister } from '../../ledger/job-register';
 import { limitOf, type LedgerContext } from '../../ledger/store-statements';
 import type { Ask } from '../../storage/sql/connections/route';
-import { found, type Finding } from '../../storage/sql/connections/finding';
+import { finding, type Finding } from '../../storage/sql/connections/finding';
 import { judgeLocks, judgeRegister, judgeRuns } from '../../storage/sql/doctor/records';
 import { clockOffset, judgeClock, judgeRoute, plainSession } from '../../storage/sql/doctor/session';
 import { judgeSettings, readSettings, type Settings } from '../../storage/sql/doctor/settings';
@@ -85,7 +85,7 @@ export async function examine(guard: JobGuard): Promise<readonly Examined[]> {
   if (known === undefined) {
     const problem =
       'Could not examine the database, because createJobGuard() of a driver did not create this guard.';
-    examined.push({ topic: 'database', findings: [found('not-examined', problem)] });
+    examined.push({ topic: 'database', findings: [finding('not-examined', problem)] });
   }
   // Of another store, only the list of locks is examined.
   if (known === undefined || known.options.lockProvider !== undefined)
@@ -100,7 +100,7 @@ function notExamined(topic: string, error: unknown): Finding[] | undefined {
   const expected = [SchemaMismatchError, InvalidLockUseError, InvalidLockConfigurationError];
   if (expected.some((type) => error instanceof type)) return undefined;
   const reason = error instanceof Error ? error.message : String(error);
-  return [found('not-examined', `Could not examine the ${topic}: ${reason}`)];
+  return [finding('not-examined', `Could not examine the ${topic}: ${reason}`)];
 }
 
 /** @returns how far the database's clock is ahead */
@@ -150,7 +150,7 @@ async function examineTables(
 }
 
 async function examineRecords(guard: JobGuard, offsetMs: number, add: AddTopic): Promise<void> {
-  const contextOf = (): LedgerContext => integrationOf(guard).requireOncePerRunner('doctor needs').context;
+  const contextOf = (): LedgerContext => callsOf(guard).requireOncePerRunner('doctor needs').context;
   let register: JobRegister | undefined;
   await add('register of jobs', async () => {
     register = await contextOf().store.jobs(limitOf(contextOf()));

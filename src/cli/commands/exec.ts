@@ -5,7 +5,7 @@ import { LockLostError, type Lock } from '../../core';
 import { describeValue } from '../../core/options';
 import { parsePositiveDuration } from '../../core/duration';
 import type { JobGuard } from '../../guard';
-import { integrationOf } from '../../guard/integration';
+import { callsOf } from '../../guard/calls/calls';
 import { describeError, logMessage } from '../../guard/log/logger';
 import { currentRun, type CurrentRun, type OncePerConfiguration, type PeriodKind } from '../../ledger';
 import { ChildRunner } from '../child-runner';
@@ -74,7 +74,7 @@ async function exec(guard: JobGuard, options: ExecOptions, ...command: string[])
   children.listen(() => void guard.close({ timeout: '365d', grace: 0 }));
   // Jobs of the application must not start here.
   const own = new AsyncLocalStorage<true>();
-  integrationOf(guard).setStandby(() => own.getStore() === undefined, false);
+  callsOf(guard).setStandby(() => own.getStore() === undefined, false);
   let skip: string | undefined;
   let hasRun = false;
   for (const skipped of ['lock:skipped', 'run:skipped'] as const)
@@ -100,7 +100,7 @@ async function exec(guard: JobGuard, options: ExecOptions, ...command: string[])
   const configuration = { name, lockAtMostFor, lockAtLeastFor, keepAlive, oncePer };
   // An application registers its own jobs.
   if (options.app === undefined && oncePer !== undefined)
-    integrationOf(guard).admit([{ place: 'exec', configuration, call: () => task, schedules }]);
+    callsOf(guard).admit([{ place: 'exec', configuration, call: () => task, schedules }]);
   try {
     const result = await own.run(true, () => guard.run({ ...configuration, scheduledAt }, task));
     if (!result.executed && result.reason !== 'closing') {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { JobGuard } from '../../guard';
-import { unreadableRemark } from '../../guard/overview';
+import { unreadableRemark } from '../../guard/operations/overview';
 import type { DeclaredJob, RegisteredJob } from '../../ledger';
 import { differencesOf, scheduleText } from '../../ledger/job-register';
 import { backfill as addRuns } from '../../ledger/operator/backfill';

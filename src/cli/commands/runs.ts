@@ -3,7 +3,7 @@ import { InvalidLockUseError, SchemaMismatchError } from '../../core';
 import { parsePositiveDuration } from '../../core/duration';
 import { instanceOf } from '../../core/lease/owner';
 import type { JobGuard } from '../../guard';
-import { describeDuration } from '../../guard/log/logger';
+import { describeDuration } from '../../guard/log/time-texts';
 import type { Run, RunName } from '../../ledger';
 import { zoneOf } from '../../ledger/known-register';
 import { decideRerun, decideResolve, decideSkip } from '../../ledger/operator/decide-act';

@@ -10,7 +10,8 @@ import { EXIT, linesOf, UsageError } from '../failure';
 import { addGuardCommand, withGuard } from '../guard-command';
 import type { Options } from '../options';
 import { at, io, print, printAdvice, printed, printJson, printTable, printText, type Row } from '../terminal';
-import { answerOf, progressOf, relative, stateCell, stateOfLock } from '../../guard/operations/signs';
+import { relative } from '../../guard/log/time-texts';
+import { answerOf, progressOf, stateCell, stateOfLock } from '../../guard/operations/signs';
 
 interface StatusOptions extends Options {
   readonly check?: boolean;

@@ -6,7 +6,7 @@ import { parseDuration } from '../../core/duration';
 import { checkOptionNames } from '../../core/options';
 import type { ActiveRun, RunRegistry } from '../../core/execution/run-registry';
 import { processState } from '../../core/process-state';
-import { describeDuration } from '../log/logger';
+import { describeDuration } from '../log/time-texts';
 
 export interface CloseOptions {
   /** How long to wait for running jobs. Default 20 s. */

@@ -1,7 +1,7 @@
 import { InvalidLockConfigurationError } from '../../core';
 import { callOption, checkOptionNames, describeValue, refuseOption } from '../../core/options';
 import type { OncePerConfiguration } from '../../ledger';
-import type { JobGuardOptions, JobOptions, LabelledConfiguration, MethodOptions } from '../job-guard-options';
+import type { JobGuardOptions, JobOptions, LabelledConfiguration, MethodOptions } from './job-guard-options';
 
 const METHOD_OPTIONS = ['enabled', 'history', 'onSkip'] satisfies (keyof MethodOptions)[];
 

@@ -3,7 +3,7 @@ import { parseDuration, parsePositiveDuration } from '../../core/duration';
 import { compileLock, withDefaults, type CompiledLock } from '../../core/lock-configuration';
 import { checkNameLength, DEFAULT_NAME_LENGTH } from '../../core/lock-name';
 import { checkTimeZone } from '../../ledger/periods/time-zone';
-import type { JobGuardOptions } from '../job-guard-options';
+import type { JobGuardOptions } from './job-guard-options';
 
 /** The options of a guard that apply to jobs that do not set their own. */
 export type JobDefaults = Readonly<ReturnType<typeof checkJobDefaults>>;

@@ -11,7 +11,7 @@ import {
 import { checkJobDefaults, type JobDefaults } from './job-defaults';
 import { firesWithinAMinute, skipsDates } from './cron-expression';
 import { timeFunctionsOf } from './lock-times';
-import type { JobGuardOptions, LabelledConfiguration } from '../job-guard-options';
+import type { JobGuardOptions, LabelledConfiguration } from './job-guard-options';
 import { parseSwitch, type Switch } from './check-options';
 
 const MINUTE_MS = 60_000;

@@ -4,10 +4,9 @@ import type { CompiledLock } from '../../core/lock-configuration';
 import type { DeclaredJob, DeclaredSchedule, OncePerConfiguration } from '../../ledger';
 import { everyDay } from '../../ledger/periods/calendar';
 import { parseJobPolicy, type JobPolicy } from '../../ledger/policy/job-policy';
-import type { OpenInvocation } from '../invocation';
 import { compileLockWithDefaults, type JobDefaults } from './job-defaults';
 import { withReturnedTimes } from './lock-times';
-import type { LabelledConfiguration } from '../job-guard-options';
+import type { LabelledConfiguration } from './job-guard-options';
 import { checkJobOptions, parseEnabled } from './check-options';
 
 /** A job whose configuration is checked and parsed once, so that its ticks do not have to. */
@@ -71,7 +70,7 @@ export interface JobCall<T> {
   /** Decides the period, instead of `scheduledAt` or the current time. */
   readonly at?: Date | undefined;
   /** The source of the scheduled time, if a scheduler made the call. */
-  readonly invocation?: OpenInvocation | undefined;
+  readonly invocation?: { takeScheduledTime(job: string, scope: string): boolean } | undefined;
 }
 
 /** @throws InvalidLockConfigurationError naming the lock or the job, the option and its value */

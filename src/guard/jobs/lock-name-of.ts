@@ -6,7 +6,7 @@ import type {
   LabelledConfiguration,
   LockByArguments,
   MethodOptions,
-} from '../job-guard-options';
+} from './job-guard-options';
 
 type Named = GuardConfiguration<[jobs: never]>;
 type NamedBy<A extends unknown[]> = LockByArguments<A, [jobs: never]>;

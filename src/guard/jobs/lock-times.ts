@@ -1,7 +1,7 @@
 import type { Duration, LockConfiguration } from '../../core';
 import { parseDuration } from '../../core/duration';
 import { callOption } from '../../core/options';
-import type { JobLock } from '../job-guard-options';
+import type { JobLock } from './job-guard-options';
 
 type TimedLock = JobLock<[jobs: never]>;
 type TimeOption = 'lockAtMostFor' | 'lockAtLeastFor';

@@ -1,3 +1,4 @@
+import { describeDuration } from './time-texts';
 import { inspect } from 'node:util';
 import {
   CronlatchError,
@@ -243,14 +244,6 @@ function describeNextStep(event: object): string | undefined {
     return `the next attempt is at ${event.retryAt.toISOString()}`;
   if ('isFinal' in event && event.isFinal) return 'only ledger.rerun() runs it again';
   return undefined;
-}
-
-export function describeDuration(durationMs: number): string {
-  if (durationMs < 999.5) return `${Math.round(durationMs)} ms`;
-  if (durationMs < 59_950) return `${(durationMs / 1000).toFixed(1)} s`;
-  const seconds = Math.round(durationMs / 1000);
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-  return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
 }
 
 export function describeError(error: unknown): string {

@@ -7,7 +7,8 @@ import {
   type LockProvider,
 } from '../../core';
 import { withinLimit } from '../../core/clock';
-import { describeDuration, describeError } from './logger';
+import { describeError } from './logger';
+import { describeDuration } from './time-texts';
 
 /** The events of statements that have failed. A job that fails is another matter, also if its own statement did. */
 const FAILURES = ['lock:failed', 'lock:releaseFailed', 'guard:warning'] as const;

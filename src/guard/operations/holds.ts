@@ -2,8 +2,7 @@ import { periodAt } from '../../ledger';
 import { calendarPeriodsOf } from '../../ledger/policy/job-policy';
 import type { NewRun } from '../../ledger/run-store';
 import { limitOf } from '../../ledger/store-statements';
-import type { ForcedRelease } from '../guard-locks';
-import type { JobGuard } from '../job-guard';
+import type { ForcedRelease, GuardLocks } from './guard-locks';
 import type { KnownJobs } from './known-jobs';
 
 /**
@@ -35,7 +34,7 @@ export async function findCurrentRuns(known: KnownJobs, lock: string): Promise<r
  * @returns `false` if no operator holds the lock
  */
 export async function endHold(
-  { locks }: JobGuard,
+  { locks }: { readonly locks: GuardLocks },
   lock: string,
   act: ForcedRelease,
   { context, starting }: { readonly context?: KnownJobs['context']; readonly starting: readonly NewRun[] },

@@ -7,10 +7,9 @@ import { periodOfKey } from '../../ledger/periods/period-of-key';
 import { calendarPeriodsOf, fixedScopeOf, type JobPolicy } from '../../ledger/policy/job-policy';
 import type { RunKey } from '../../ledger/run';
 import type { LedgerContext } from '../../ledger/store-statements';
-import { integrationOf } from '../integration';
-import type { JobGuard } from '../job-guard';
+import { callsOf } from '../calls/calls';
 import type { JobRegistry } from '../jobs/job-registry';
-import { unreadableText } from '../overview';
+import { unreadableText } from './overview';
 
 /**
  * The jobs that an operator sees: those of a guard, and those of the register. The register keeps what instances declare,
@@ -41,8 +40,8 @@ export class KnownJobs {
    *
    * @throws InvalidLockConfigurationError if the guard has no run store
    */
-  static async of(guard: JobGuard): Promise<KnownJobs> {
-    const { context, registry } = integrationOf(guard).requireOncePerRunner('This needs');
+  static async of(guard: object): Promise<KnownJobs> {
+    const { context, registry } = callsOf(guard).requireOncePerRunner('This needs');
     return new KnownJobs(context, await readKnownRegister(context), registry);
   }
 

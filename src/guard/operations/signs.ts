@@ -1,7 +1,7 @@
 /** How the command line and the dashboard show states and times. */
 import type { LockState } from '../../core';
 import { instanceOf, isKept, readHold } from '../../core/lease/owner';
-import type { JobOverview } from '../overview';
+import type { JobOverview } from './overview';
 
 export type Tone = 'red' | 'yellow' | 'green' | 'cyan' | 'dim';
 
@@ -28,21 +28,6 @@ export function stateOfLock({ isHeld, lockedBy }: LockState): readonly [state: s
   const hold = readHold(lockedBy);
   if (hold !== undefined) return ['on hold', `${hold.actor}: ${hold.reason}`];
   return [isKept(lockedBy) ? 'kept' : 'held', instanceOf(lockedBy)];
-}
-
-const UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-] as const;
-
-/** How far an instant is from now, in the largest unit: `2 h ago` or `in 3 d`. */
-export function relative(instant: Date | undefined, now: Date): string | undefined {
-  if (instant === undefined) return undefined;
-  const ms = instant.getTime() - now.getTime();
-  const [unit, length] = UNITS.find(([, unitMs]) => Math.abs(ms) >= unitMs) ?? ['s', 1000];
-  const text = `${Math.floor(Math.abs(ms) / length)} ${unit}`;
-  return ms > 0 ? `in ${text}` : `${text} ago`;
 }
 
 /** How many jobs there are, and how many of each state. */

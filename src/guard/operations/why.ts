@@ -17,11 +17,10 @@ import {
   type RunWords,
   type When,
 } from '../../ledger/operator/state-of-run';
-import type { JobGuard } from '../job-guard';
-import { describeDuration } from '../log/logger';
-import { clockRemark, endOfHold, unreachableRemark, type JobRemark } from '../overview';
+import { describeDuration, relative } from '../log/time-texts';
+import { clockRemark, endOfHold, unreachableRemark, type JobRemark } from './overview';
+import type { GuardLocks } from './guard-locks';
 import { KnownJobs } from './known-jobs';
-import { relative } from './signs';
 
 /** Something that keeps a job from running, and the command that ends it, for an operator who has checked that it may. */
 type Obstacle = Omit<JobRemark, 'kind'> & { readonly reason: string };
@@ -47,7 +46,7 @@ export interface Why {
  * @throws InvalidLockUseError for a job that is not registered, has no runs and no lock
  */
 export async function readWhy(
-  guard: JobGuard,
+  guard: { readonly locks: GuardLocks },
   job: string,
   { scope, at = timeText }: { readonly scope?: string | undefined; readonly at?: typeof timeText } = {},
 ): Promise<Why> {
@@ -86,7 +85,7 @@ export async function readWhy(
 
 /** The runs are shown even if the lock provider does not answer. */
 async function inspectLock(
-  { locks }: JobGuard,
+  { locks }: { readonly locks: GuardLocks },
   name: string,
 ): Promise<readonly [lock?: LockState | undefined, failure?: LockStorageError]> {
   try {

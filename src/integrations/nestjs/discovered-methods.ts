@@ -1,7 +1,7 @@
 import type { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { InvalidLockUseError } from '../../core';
-import { configurationOf, guardedMethodOf, layersOf, methodCall } from '../../guard/guarded-method';
+import { configurationOf, guardedMethodOf, layersOf, methodCall } from '../../guard/calls/guarded-method';
 import type { JobDeclaration } from '../../guard/jobs/job';
 import { cronOf, intervalOf, isScheduled, type CronMetadata } from './schedule-metadata';
 

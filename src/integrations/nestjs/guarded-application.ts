@@ -4,7 +4,7 @@ import { InvalidLockUseError } from '../../core';
 import type { CloseOptions, JobGuard } from '../../guard';
 import { signalExitListeners } from '../../guard/closing/closing';
 import { bindGuard } from '../../guard/configured-guard';
-import { integrationOf, type GuardIntegration } from '../../guard/integration';
+import { callsOf, type Calls } from '../../guard/calls/calls';
 import { discover, instancesWithTwoTokens, registriesOf, type DiscoveredMethod } from './discovered-methods';
 import { attachScheduledTimes, nextTimeOf } from './scheduled-times';
 
@@ -17,7 +17,7 @@ export interface Application {
 
 /** Declares the jobs of an application to its guard at startup, and closes the guard at shutdown. */
 export class GuardedApplication {
-  readonly #integration: GuardIntegration;
+  readonly #calls: Calls;
   #hasStarted = false;
 
   constructor(
@@ -27,7 +27,7 @@ export class GuardedApplication {
     private readonly close: CloseOptions | undefined,
   ) {
     // A test can override the provider of the guard with any object.
-    this.#integration = integrationOf(guard, 'CronlatchModule');
+    this.#calls = callsOf(guard, 'CronlatchModule');
   }
 
   /** Runs before any job: @nestjs/schedule mounts the jobs in `onApplicationBootstrap`, and no overdue run starts earlier. */
@@ -44,7 +44,7 @@ export class GuardedApplication {
   /** Only now overdue runs may start. Before, the application may be incomplete, and its start can still fail. */
   onApplicationBootstrap(): void {
     this.#hasStarted = true;
-    this.#integration.announce();
+    this.#calls.announce();
   }
 
   /** Uses this hook because the application's DataSource closes in `onApplicationShutdown`. */
@@ -59,19 +59,19 @@ export class GuardedApplication {
     const [registry] = registries;
     const instances = discover(discovery, scanner);
     const methods = [...instances.values()].flat();
-    this.#integration.admit(
+    this.#calls.admit(
       methods.map((method) => ({
         ...method,
         isReady: () => this.#hasStarted && !isDisabled(method, registry),
         nextAfter: (after) => nextTimeOfMethod(method, registry, after),
       })),
     );
-    warnOfMounting(this.#integration, methods, discovery);
+    warnOfMounting(this.#calls, methods, discovery);
     // Binds instances without a found lock too, because another decorator may hide the guarded method.
     for (const instance of instances.keys()) bindGuard(instance, guard);
     for (const each of registries) attachScheduledTimes(each, guard);
-    if (registry === undefined) warnOfNoSchedule(this.#integration, methods);
-    warnOfMissingHooks(guard, this.#integration);
+    if (registry === undefined) warnOfNoSchedule(this.#calls, methods);
+    warnOfMissingHooks(guard, this.#calls);
   }
 
   #checkSingleModule(): void {
@@ -105,14 +105,14 @@ function isDisabled({ cron }: DiscoveredMethod, registry: SchedulerRegistry | un
 }
 
 function warnOfMounting(
-  integration: GuardIntegration,
+  calls: Calls,
   methods: readonly DiscoveredMethod[],
   discovery: DiscoveryService,
 ): void {
   const withTwoTokens = instancesWithTwoTokens(discovery);
   const isImportedTwice = registriesOf(discovery).length > 1;
   for (const { place, isHidden, isScheduled, instance } of methods) {
-    const warn = (why: string): void => integration.warn(`${place} is scheduled, but ${why}`);
+    const warn = (why: string): void => calls.warn(`${place} is scheduled, but ${why}`);
     if (isHidden)
       warn('another decorator hides this from Nest, so nothing calls it. Move the schedule to the top.');
     if (isScheduled && withTwoTokens.has(instance))
@@ -126,21 +126,21 @@ function warnOfMounting(
   }
 }
 
-function warnOfNoSchedule(integration: GuardIntegration, methods: readonly DiscoveredMethod[]): void {
+function warnOfNoSchedule(calls: Calls, methods: readonly DiscoveredMethod[]): void {
   const scheduled = methods.find((method) => method.isScheduled);
   if (scheduled === undefined) return;
-  integration.warn(
+  calls.warn(
     `${scheduled.place} is scheduled, but nothing calls it. Import ScheduleModule.forRoot() of @nestjs/schedule.`,
   );
 }
 
 /** Checks at the first tick, because `main.ts` has finished by then. */
-function warnOfMissingHooks(guard: JobGuard, integration: GuardIntegration): void {
+function warnOfMissingHooks(guard: JobGuard, calls: Calls): void {
   const stop = guard.on('run:started', ({ scheduledAt }) => {
     if (scheduledAt === undefined) return;
     stop();
     if (process.listenerCount('SIGTERM') > signalExitListeners()) return;
-    integration.warn(
+    calls.warn(
       'Nothing listens to SIGTERM, so the signal would end this process in the middle of its jobs. Call app.enableShutdownHooks() in main.ts.',
     );
   });

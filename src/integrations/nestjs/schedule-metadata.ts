@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { timeZoneReaders } from '../../guard/guarded-method';
+import { timeZoneReaders } from '../../guard/calls/guarded-method';
 
 /** The metadata that `@Cron` of @nestjs/schedule sets on a method. */
 export interface CronMetadata {

@@ -1,8 +1,8 @@
 import type { SchedulerRegistry } from '@nestjs/schedule';
 import { hostTimeZone } from '../../core/clock';
 import type { JobGuard } from '../../guard';
-import { integrationOf } from '../../guard/integration';
-import { invoke, extendInvocation, type GuardedCallee, type Invocation } from '../../guard/invocation';
+import { callsOf } from '../../guard/calls/calls';
+import { invoke, extendInvocation, type GuardedCallee, type Invocation } from '../../guard/calls/invocation';
 import { cronOf, type CronMetadata } from './schedule-metadata';
 
 /** The part of cron's class `CronTime` that is used here. */
@@ -46,7 +46,7 @@ export function attachScheduledTimes(registry: SchedulerRegistry, guard: JobGuar
   registry.addCronJob = (name, job) => {
     add(name, job);
     watch(job, guard);
-    integrationOf(guard).registerScheduledTimes();
+    callsOf(guard).registerScheduledTimes();
   };
 }
 
@@ -127,9 +127,7 @@ function scheduledTimeOf(job: TickingJob, firedAt: Date, guard: JobGuard): Date 
     return lastScheduledTime(cronTime, job.nextDate().zoneName ?? 'UTC', firedAt.getTime());
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    integrationOf(guard).warn(
-      `The scheduled time of the tick at ${firedAt.toISOString()} is unknown: ${why}`,
-    );
+    callsOf(guard).warn(`The scheduled time of the tick at ${firedAt.toISOString()} is unknown: ${why}`);
     return undefined;
   }
 }

@@ -2,7 +2,7 @@ import type { RunCoordinator, ScheduledTask, TaskContext } from 'node-cron';
 import { InvalidLockConfigurationError, InvalidLockUseError } from '../../core';
 import { describeValue } from '../../core/options';
 import { requireGuard } from '../../guard/configured-guard';
-import { integrationOf, type GuardIntegration } from '../../guard/integration';
+import { callsOf, type Calls } from '../../guard/calls/calls';
 import type { Slot } from '../../ledger/slots/slot';
 import type { SlotRuns } from '../../ledger/slots/slot-runs';
 import type { ScheduleJobsOptions } from './schedule-jobs';
@@ -22,7 +22,7 @@ const INSTANT_LENGTH = 24;
  * and does not retry a tick whose instance crashed. `scheduleJobs` and `scheduleLocked` do all that.
  */
 export class LedgerRunCoordinator implements RunCoordinator {
-  readonly #guard: GuardIntegration;
+  readonly #guard: Calls;
   readonly #observed = new Map<string, ObservedTask>();
   readonly #warned = new Set<string>();
 
@@ -32,7 +32,7 @@ export class LedgerRunCoordinator implements RunCoordinator {
    * @throws InvalidLockConfigurationError if the guard has no run store
    */
   constructor(options: ScheduleJobsOptions = {}) {
-    this.#guard = integrationOf(requireGuard(options.guard, 'LedgerRunCoordinator'));
+    this.#guard = callsOf(requireGuard(options.guard, 'LedgerRunCoordinator'));
     void this.#guard.slots;
   }
 

@@ -2,7 +2,7 @@ import { schedule, type ScheduledTask, type TaskFn } from 'node-cron';
 import type { Duration } from '../../core';
 import { parsePositiveDuration } from '../../core/duration';
 import { requireGuard } from '../../guard/configured-guard';
-import { integrationOf } from '../../guard/integration';
+import { callsOf } from '../../guard/calls/calls';
 import { checkSchedule, defined, nextTimeOf, taskOptions, type ScheduleOptions } from './cron-schedule';
 import { onDroppedTicks } from './dropped-ticks';
 import { LedgerRunCoordinator, refuseFile } from './ledger-run-coordinator';
@@ -41,8 +41,8 @@ export function scheduleDistributed(
   const guard = requireGuard(options.guard, 'scheduleDistributed');
   const { name, distributedLease = '24h', noOverlap } = options;
   checkSchedule({ ...options, expression }, OPTIONS);
-  const integration = integrationOf(guard);
-  integration.slots.check(name);
+  const calls = callsOf(guard);
+  calls.slots.check(name);
   const leaseMs = parsePositiveDuration(distributedLease, `distributedLease of task '${name}'`);
   if (typeof task !== 'function') refuseFile(name);
   const coordinator = new LedgerRunCoordinator({ guard });
@@ -55,9 +55,9 @@ export function scheduleDistributed(
     nextAfter: nextTimeOf(schedules),
     isDistributed: true,
   };
-  const job = integration.admitOne(declaration);
-  integration.announce();
-  warnOfSkippedDates(integration, [job]);
+  const job = calls.admitOne(declaration);
+  calls.announce();
+  warnOfSkippedDates(calls, [job]);
   const scheduled = schedule(expression, task, {
     name,
     distributed: true,
@@ -67,7 +67,7 @@ export function scheduleDistributed(
     ...defined({ noOverlap }),
   });
   coordinator.observe(scheduled);
-  onDroppedTicks(scheduled, (ticks, error) => integration.dropTicks(job, ticks, error));
+  onDroppedTicks(scheduled, (ticks, error) => calls.dropTicks(job, ticks, error));
   const stop = async (): Promise<void> => {
     await scheduled.stop();
     await scheduled.destroy();

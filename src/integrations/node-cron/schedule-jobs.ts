@@ -3,7 +3,7 @@ import { InvalidLockUseError, type LockedTask } from '../../core';
 import { checkOptionNames } from '../../core/options';
 import type { GuardConfiguration, JobGuard } from '../../guard';
 import { bindGuard, requireGuard } from '../../guard/configured-guard';
-import { integrationOf, type GuardIntegration } from '../../guard/integration';
+import { callsOf, type Calls } from '../../guard/calls/calls';
 import {
   chainOf,
   configurationOf,
@@ -11,8 +11,8 @@ import {
   layersOf,
   methodCall,
   schedulesOf,
-} from '../../guard/guarded-method';
-import { invokeTick } from '../../guard/invocation';
+} from '../../guard/calls/guarded-method';
+import { invokeTick } from '../../guard/calls/invocation';
 import type { AdmittedJob, JobDeclaration } from '../../guard/jobs/job';
 import {
   checkSchedule,
@@ -53,18 +53,18 @@ export function scheduleJobs(
   checkNotScheduled(all);
   const methods = all.flatMap(scheduledMethodsOf);
   for (const instance of all) checkOtherMethods(instance, all);
-  const integration = integrationOf(guard);
-  const jobs = integration.admit(methods);
-  warnOfSkippedDates(integration, jobs);
+  const calls = callsOf(guard);
+  const jobs = calls.admit(methods);
+  warnOfSkippedDates(calls, jobs);
   for (const instance of all) {
     scheduled.add(instance);
     bindGuard(instance, guard);
   }
   const tasks = jobs.flatMap((job) => {
     const run = (at: Date | undefined) => invokeTick(at, job.call([]) as () => Promise<unknown>);
-    return job.schedules.map((cron) => scheduleTask(integration, job, { ...cron, name: job.place }, run));
+    return job.schedules.map((cron) => scheduleTask(calls, job, { ...cron, name: job.place }, run));
   });
-  integration.announce();
+  calls.announce();
   guard.onClose({
     async stop() {
       await Promise.all(tasks.map(async (task) => await task.destroy()));
@@ -85,7 +85,7 @@ function checkNotScheduled(instances: readonly object[]): void {
 
 /** @param run receives the scheduled time, or `undefined` for a manual call, whose date is just the host's current time */
 function scheduleTask(
-  integration: GuardIntegration,
+  calls: Calls,
   job: AdmittedJob,
   cron: CronSchedule & { readonly name: string },
   run: (scheduledAt: Date | undefined) => Promise<unknown>,
@@ -93,7 +93,7 @@ function scheduleTask(
   const onTick = ({ date, execution }: TaskContext): Promise<unknown> =>
     run(execution?.reason === 'invoked' ? undefined : date);
   const task = schedule(cron.expression, onTick, { name: cron.name, ...taskOptions(cron) });
-  onDroppedTicks(task, (ticks, error) => integration.dropTicks(job, ticks, error));
+  onDroppedTicks(task, (ticks, error) => calls.dropTicks(job, ticks, error));
   return task;
 }
 
@@ -123,15 +123,15 @@ export function scheduleLocked(
   const schedules = [cron];
   const nextAfter = nextTimeOf(schedules);
   const declaration = { place, configuration: locked, call, schedules, nextAfter };
-  const integration = integrationOf(guard);
-  const job = integration.admitOne(declaration);
-  warnOfSkippedDates(integration, [job]);
-  const created = scheduleTask(integration, job, { ...cron, name: locked.name }, async (scheduledAt) => {
+  const calls = callsOf(guard);
+  const job = calls.admitOne(declaration);
+  warnOfSkippedDates(calls, [job]);
+  const created = scheduleTask(calls, job, { ...cron, name: locked.name }, async (scheduledAt) => {
     const tick = { task, args: [], call, scheduledAt };
-    const result = await integration.execute(job, tick).catch(() => undefined); // An event has reported it.
+    const result = await calls.execute(job, tick).catch(() => undefined); // An event has reported it.
     return result?.executed ? result.value : undefined;
   });
-  integration.announce();
+  calls.announce();
   guard.onClose({ stop: async () => await created.destroy() });
   return created;
 }

@@ -1,5 +1,5 @@
 import { functionDecorator, refusePlace } from '../../decorator/function-decorator';
-import { addSchedule } from '../../guard/guarded-method';
+import { addSchedule } from '../../guard/calls/guarded-method';
 import { checkSchedule, type CronSchedule, type ScheduleOptions } from './cron-schedule';
 
 /* eslint-disable @typescript-eslint/no-explicit-any -- inferring a function type as a whole needs `any` in its constraint */

@@ -2,7 +2,7 @@ import { createTask, parse } from 'node-cron';
 import { InvalidLockConfigurationError } from '../../core';
 import { hostTimeZone } from '../../core/clock';
 import { DAY_MS } from '../../core/duration';
-import type { GuardIntegration } from '../../guard/integration';
+import type { Calls } from '../../guard/calls/calls';
 import { registeredName, type Job } from '../../guard/jobs/job';
 import { dateOf } from '../../ledger/periods/business-date';
 import { offsetStretches } from '../../ledger/periods/time-zone';
@@ -27,7 +27,7 @@ const LOOKAHEAD_MS = 366 * DAY_MS;
  * a date within the next year, although its expression matches that date.
  */
 export function warnOfSkippedDates(
-  integration: Pick<GuardIntegration, 'warn'>,
+  calls: Pick<Calls, 'warn'>,
   jobs: readonly (Pick<Job, 'policy' | 'lock'> & { readonly schedules: readonly CronSchedule[] })[],
   now: Date = new Date(),
 ): void {
@@ -39,7 +39,7 @@ export function warnOfSkippedDates(
         schedules.every((other) => !isDueOn(other, date) || skippedDates(other, now).includes(date)),
       );
       if (dates.length === 0) continue;
-      integration.warn(
+      calls.warn(
         `Job '${registeredName(job)}' is scheduled at '${schedule.expression}' in ${timeZone}, but the clocks there skip that time on ${dates.join(' and ')}, so the job will not start on that date. Choose a time that exists on every date, or a time zone without clock changes, such as 'UTC'.`,
       );
     }

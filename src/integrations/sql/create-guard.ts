@@ -1,8 +1,8 @@
 import { EventHub, InvalidLockConfigurationError, systemClock } from '../../core';
 import { processState } from '../../core/process-state';
 import type { JobGuard, JobGuardOptions } from '../../guard';
-import { declaredConfigurations } from '../../guard/guarded-method';
-import { integrationOf } from '../../guard/integration';
+import { declaredConfigurations } from '../../guard/calls/guarded-method';
+import { callsOf } from '../../guard/calls/calls';
 import { guardWithRuns } from '../../guard/job-guard';
 import { DatabaseAccess } from '../../storage/sql/database/database-access';
 import { SqlLockProvider, type SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
@@ -98,7 +98,7 @@ export async function createGuard(database: SqlDatabase, options: CreateJobGuard
   const guard = guardWithRuns({ ...options, lockProvider, events }, runStore);
   guards.set(guard, { database, options });
   const lockStore = ownLocks === undefined ? undefined : database.title;
-  Object.assign(integrationOf(guard), { database: database.title, lockStore });
+  Object.assign(callsOf(guard), { database: database.title, lockStore });
   guard.onClose({
     async close() {
       await ownLocks?.close();

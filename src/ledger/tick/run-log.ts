@@ -1,5 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import { stripVTControlCharacters } from 'node:util';
+import { LastingFailure } from '../../core/lasting-failure';
 import { refuseOption } from '../../core/options';
 import { describeRun, type Claim, type RunProgress } from '../run';
 import type { RunLogEntry, RunOutput } from '../run-log-store';
@@ -28,8 +29,8 @@ const CUT = '… (cut: the log has reached the size of keepLog)\n';
 export class RunLogs {
   readonly #size: number;
   readonly #unwritten = new Set<RunLog>();
-  /** A failure of the store is warned of again after the store has worked. */
-  readonly #warned = new Set<'redact' | 'store'>();
+  readonly #storeFailure: LastingFailure;
+  readonly #redactFailure: LastingFailure;
   #writing = Promise.resolve();
   #timer: (() => void) | undefined;
 
@@ -44,6 +45,8 @@ export class RunLogs {
       refuseOption('redact', redact, 'it must be a function of a line');
     if (this.#size > 0 && context.store.logs === undefined)
       refuseOption('keepLog', keepLog, 'the run store of this guard keeps no logs');
+    this.#storeFailure = new LastingFailure(context.events);
+    this.#redactFailure = new LastingFailure(context.events);
   }
 
   open(claim: Claim): RunLog {
@@ -77,10 +80,10 @@ export class RunLogs {
         async (limit) => logs?.append(claim, entry, limit),
         (outcome) => outcome !== 'unknown',
       );
-      this.#warned.delete('store');
+      this.#storeFailure.end();
     } catch (error) {
       const message = `Could not store a part of the log of ${describeRun(claim)}. The run goes on.`;
-      this.#warn('store', message, error);
+      this.#storeFailure.report(message, error);
     }
   }
 
@@ -94,13 +97,8 @@ export class RunLogs {
       // As if it had returned no text.
     }
     const message = `The option redact returned no text for a line of ${describeRun(claim)}, so the line is not kept.`;
-    this.#warn('redact', message);
+    this.#redactFailure.report(message);
     return undefined;
-  }
-
-  #warn(about: 'redact' | 'store', message: string, error?: unknown): void {
-    if (!this.#warned.has(about)) this.context.events.emit('guard:warning', { message, error });
-    this.#warned.add(about);
   }
 }
 

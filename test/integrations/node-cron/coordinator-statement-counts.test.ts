@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { LedgerRunCoordinator } from 'cronlatch/node-cron';
 import { createJobGuard } from 'cronlatch/typeorm';
-import { integrationOf } from '#cronlatch/guard/integration';
+import { callsOf } from '#cronlatch/guard/calls/calls';
 import { nextEvent } from '../../support/benches/guard';
 import { testOnServers } from '../../support/benches/server';
 import { eventually } from '../../support/clocks/eventually';
@@ -27,7 +27,7 @@ testOnServers(
     const runs = async (second: number): Promise<void> => {
       assert.equal(await coordinator.shouldRun(keyOf(slot(second)), LEASE_MS), true);
       const completed = nextEvent(guard, 'run:completed');
-      integrationOf(guard).slots.completed(slot(second), undefined);
+      callsOf(guard).slots.completed(slot(second), undefined);
       await completed;
     };
     await runs(0); // The first tick also checks the tables, and looks for lost runs, which may go on after it.
@@ -45,7 +45,7 @@ testOnServers(
 
     assert.equal(await coordinator.shouldRun(keyOf(slot(3)), LEASE_MS), true);
     const failed = nextEvent(guard, 'run:failed');
-    integrationOf(guard).slots.failed(slot(3), new Error('no bank'));
+    callsOf(guard).slots.failed(slot(3), new Error('no bank'));
     await failed;
     assert.deepEqual(sent(), ['INSERT', begin, 'SELECT', 'UPDATE', 'INSERT', 'COMMIT'], 'won, and failed');
   },

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { SchedulerLock } from 'cronlatch';
 import { Scheduled, scheduleDistributed, scheduleJobs, scheduleLocked } from 'cronlatch/node-cron';
 import { nextTimeOf } from '#cronlatch/integrations/node-cron/cron-schedule';
-import { integrationOf } from '#cronlatch/guard/integration';
+import { callsOf } from '#cronlatch/guard/calls/calls';
 import { createTask } from 'node-cron';
 import { guardOfRuns } from '../../support/benches/guard-of-runs';
 
@@ -94,8 +94,8 @@ void test('an instance that was not elected has answered the tick of a distribut
   const at = job?.nextScheduledAt;
   assert.ok(at);
   const other = guardOfRuns(of.options()).guard;
-  assert.equal(await integrationOf(other).slots.elect({ job: 'elected', at }, 60_000), true);
-  assert.equal(await integrationOf(of.guard).slots.elect({ job: 'elected', at }, 60_000), false);
+  assert.equal(await callsOf(other).slots.elect({ job: 'elected', at }, 60_000), true);
+  assert.equal(await callsOf(of.guard).slots.elect({ job: 'elected', at }, 60_000), false);
   await of.guard.runOverdue();
   const [moved] = await of.guard.ledger.jobs();
   assert.equal(moved?.nextScheduledAt?.getTime() === at.getTime(), false);

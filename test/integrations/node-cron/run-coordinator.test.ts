@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NotConfiguredError } from 'cronlatch';
 import { LedgerRunCoordinator } from 'cronlatch/node-cron';
-import { integrationOf } from '#cronlatch/guard/integration';
+import { callsOf } from '#cronlatch/guard/calls/calls';
 import { guardBench, reasonOf } from '../../support/benches/guard';
 import { elector, KEY, LEASE_MS, SLOT } from '../../support/jobs/coordinators';
 import { dayJob } from '../../support/jobs/day-job';
@@ -46,7 +46,7 @@ testLedger(
       await place.elapse(later);
       assert.equal(await second.asks(), false, later);
     }
-    integrationOf(first.guard).slots.completed({ job: 'settle', at: new Date(SLOT) }, 'settled');
+    callsOf(first.guard).slots.completed({ job: 'settle', at: new Date(SLOT) }, 'settled');
     await first.guard.close();
     assert.equal((await second.guard.ledger.last('settle'))?.result, '"settled"');
     assert.equal(await second.asks(), false);
@@ -99,7 +99,7 @@ testLedger('a run that outlives its lease is completed late', async (place) => {
   const interrupted = new Promise<void>((resolve) => next.guard.on('run:interrupted', () => resolve()));
   assert.equal(await next.asks('settle:2026-11-20T03:02:00.000Z'), true);
   await interrupted;
-  integrationOf(slow.guard).slots.completed({ job: 'settle', at: new Date(SLOT) }, undefined);
+  callsOf(slow.guard).slots.completed({ job: 'settle', at: new Date(SLOT) }, undefined);
   await slow.guard.close();
   assert.equal((await next.guard.ledger.get({ job: 'settle', periodKey: SLOT }))?.state, 'completed');
 });

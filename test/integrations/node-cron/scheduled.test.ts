@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SchedulerLock } from 'cronlatch';
 import { Scheduled } from 'cronlatch/node-cron';
-import { schedulesOf } from '#cronlatch/guard/guarded-method';
+import { schedulesOf } from '#cronlatch/guard/calls/guarded-method';
 
 const EXPRESSIONS: [string, RegExp][] = [
   ['', /^"" is not a cron expression/],

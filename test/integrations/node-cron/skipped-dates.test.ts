@@ -3,7 +3,7 @@ import { mock, test } from 'node:test';
 import { SchedulerLock } from 'cronlatch';
 import { Scheduled, scheduleDistributed, scheduleJobs, scheduleLocked } from 'cronlatch/node-cron';
 import { createTask, getTasks } from 'node-cron';
-import { integrationOf } from '#cronlatch/guard/integration';
+import { callsOf } from '#cronlatch/guard/calls/calls';
 import { warnOfSkippedDates } from '#cronlatch/integrations/node-cron/skipped-dates';
 import { guardBench } from '../../support/benches/guard';
 import { JOB } from '../../support/benches/lock';
@@ -11,7 +11,7 @@ import { ledgerPlace, memoryStores } from '../../support/stores/ledger-place';
 
 const NOW = '2026-11-20T03:00:00Z';
 
-const job = integrationOf(guardBench().guard).jobOf(JOB);
+const job = callsOf(guardBench().guard).jobOf(JOB);
 
 /** The dates within a year on which a job does not start, from the warnings. */
 function skipped(
@@ -89,7 +89,7 @@ void test('a thousand jobs in one zone are checked within a moment', () => {
   const beganAtMs = performance.now();
   const each = { expression: '0 3 * * *', timeZone: 'America/Toronto' };
   const jobs = Array.from({ length: 1000 }, () => ({ ...job, schedules: [each] }));
-  warnOfSkippedDates(integrationOf(guardBench().guard), jobs, new Date(NOW));
+  warnOfSkippedDates(callsOf(guardBench().guard), jobs, new Date(NOW));
   assert.ok(performance.now() - beganAtMs < 10_000);
 });
 

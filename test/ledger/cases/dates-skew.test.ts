@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configureJobGuard, OncePerDay, SchedulerLock } from 'cronlatch';
 import type { Clock } from 'cronlatch/provider';
-import { invoke } from '#cronlatch/guard/invocation';
+import { invoke } from '#cronlatch/guard/calls/invocation';
 import { periodAt } from '#cronlatch/ledger/periods/period';
 import { decideInstant } from '#cronlatch/ledger/tick/ledger-snapshot';
 import { sampleSize } from '../../support/checks/sample-size';

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { JobGuard } from 'cronlatch';
 import type { Notice } from 'cronlatch/notify';
-import { integrationOf } from '#cronlatch/guard/integration';
+import { callsOf } from '#cronlatch/guard/calls/calls';
 import { eventually } from '../clocks/eventually';
 
 /** A request that a webhook has sent. */
@@ -71,7 +71,7 @@ export class Receiver {
 
 /** Waits until each notice that an instance has taken is recorded as sent, or as not sent. */
 export async function noticesEnded(guard: JobGuard): Promise<void> {
-  const { context } = integrationOf(guard).requireOncePerRunner('This needs');
+  const { context } = callsOf(guard).requireOncePerRunner('This needs');
   await eventually(async () => {
     const pending = await context.store.requests?.pending({ timeoutMs: 5000 });
     return pending?.requests.every(({ state }) => state !== 'taken') ?? true;

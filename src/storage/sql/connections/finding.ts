@@ -39,7 +39,7 @@ export const CATALOGUE = {
   'unsynced-commit': ['info', 'If that matters, set it to FULL, in prepareDatabase of a DataSource.'],
 } as const;
 
-export function found(code: keyof typeof CATALOGUE, problem: string, statement?: string): Finding {
+export function finding(code: keyof typeof CATALOGUE, problem: string, statement?: string): Finding {
   const [severity, fix] = CATALOGUE[code];
   return { severity, code, problem, fix, statement };
 }

@@ -1,4 +1,4 @@
-import { found } from './finding';
+import { finding } from './finding';
 import type { ServerDriver } from './server-driver';
 import type { NodeWait, SqlRow } from '../statements/statement';
 import { driverErrorOf } from '../statements/sql-failure';
@@ -6,12 +6,12 @@ import { driverErrorOf } from '../statements/sql-failure';
 /** Sends a statement in one session. */
 export type Ask = (text: string) => Promise<readonly SqlRow[]>;
 
-export const POOLED = found(
+export const POOLED = finding(
   'pooler',
   'A pooler gives the sessions of the server to any client. So on PostgreSQL the guard sets no time limits in them. If a process freezes while it claims a run, the row stays locked until its connection ends.',
 );
 
-export const SPLIT = found(
+export const SPLIT = finding(
   'read-split',
   'A proxy sends plain SELECTs to a replica, and all other statements to the primary. Locks and runs stay correct, but holders are shown late, and overdue runs are noticed late.',
 );

@@ -1,11 +1,6 @@
 import { withinLimitOr } from '../../../core/clock';
 import type { ConnectionSettings } from './server-connections';
-import type {
-  DriverSession,
-  IsolationLevel,
-  ServerDriver,
-  TransactionWatch,
-} from './server-driver';
+import type { DriverSession, IsolationLevel, ServerDriver, TransactionWatch } from './server-driver';
 import type { NodeWait, SqlResult, SqlStatement } from '../statements/statement';
 
 /** How long a statement in a transaction of the application may take. */

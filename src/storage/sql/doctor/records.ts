@@ -5,7 +5,7 @@ import type { RunSummary } from '../../../ledger';
 import { differencesOf, type JobRegister, type RegisteredJob } from '../../../ledger/job-register';
 import { stateOfRun } from '../../../ledger/operator/state-of-run';
 import { describeRun, isRunAhead } from '../../../ledger/run';
-import { firstOfEach, found, type Finding } from '../connections/finding';
+import { firstOfEach, finding, type Finding } from '../connections/finding';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -34,13 +34,13 @@ function isFarAhead(
 export function judgeLocks(locks: readonly LockState[], known: Known): Finding[] {
   const judge = (lock: LockState): Finding | undefined => {
     const [{ name, lockedBy, lockUntil }, ahead] = [lock, describeAhead(lock)];
-    if (ahead !== undefined) return found('clock-ahead', ahead);
+    if (ahead !== undefined) return finding('clock-ahead', ahead);
     if (isHoldOwner(lockedBy)) return undefined;
     const state = `Lock '${name}' is held by '${lockedBy}' until ${lockUntil.toISOString()}`;
     if (!OWNER.test(lockedBy))
-      return found('unknown-owner', `${state}. Such an owner is not of cronlatch or ShedLock.`);
+      return finding('unknown-owner', `${state}. Such an owner is not of cronlatch or ShedLock.`);
     const isLong = isFarAhead(lockUntil, known, ({ declared }) => declared.lock === name);
-    return isLong ? found('long-lock', `${state}. Until then its job does not run.`) : undefined;
+    return isLong ? finding('long-lock', `${state}. Until then its job does not run.`) : undefined;
   };
   return firstOfEach(locks.filter(({ isHeld }) => isHeld).map(judge));
 }
@@ -51,17 +51,18 @@ export function judgeRuns(runs: readonly RunSummary[], known: Known): Finding[] 
   const judge = (run: RunSummary): Finding | undefined => {
     const { state, job, leaseUntil } = run;
     const subject = describeRun(run).replace('t', 'T');
-    if (isRunAhead(run, now)) return found('clock-ahead', `${subject} ${stateOfRun(run, { now }).sentence}.`);
+    if (isRunAhead(run, now))
+      return finding('clock-ahead', `${subject} ${stateOfRun(run, { now }).sentence}.`);
     if (state !== 'running' || leaseUntil === undefined) return undefined;
     if (isFarAhead(leaseUntil, known, (each) => each.job === job))
-      return found(
+      return finding(
         'long-lease',
         `${subject} has a lease until ${leaseUntil.toISOString()}. If its holder has crashed, no instance retries it before.`,
       );
     if (now.getTime() - leaseUntil.getTime() <= 15 * MINUTE_MS) return undefined;
     const isRegistered = register?.jobs.some((each) => each.job === job) ?? true;
     const why = isRegistered ? '' : ', because none has registered the job';
-    return found('stuck-run', `${subject} has a crashed holder, and no instance retries it${why}.`);
+    return finding('stuck-run', `${subject} has a crashed holder, and no instance retries it${why}.`);
   };
   return firstOfEach(runs.map(judge));
 }
@@ -77,7 +78,7 @@ export function judgeRegister({ now, jobs }: JobRegister): Finding[] {
       (by) => `${by.registeredBy} at ${by.registeredAt.toISOString()}`,
     );
     const problem = `Two deployments declare job '${job.job}' with different ${options.join(', ')}: ${one} and ${other}.`;
-    return found('deployments-differ', problem);
+    return finding('deployments-differ', problem);
   };
   return firstOfEach(jobs.map(judge));
 }

@@ -6,7 +6,7 @@ import type { ServerDriver } from '../connections/server-driver';
 import { translateDriverError } from '../statements/sql-failure';
 import type { SqlDatabase } from '../connections/sql-database';
 import type { SqlDialect } from '../dialects/sql-dialect';
-import { found, type Finding } from '../connections/finding';
+import { finding, type Finding } from '../connections/finding';
 
 const LIMIT_MS = 5000;
 
@@ -79,5 +79,5 @@ export function judgeClock({ offsetMs, uncertaintyMs }: Awaited<ReturnType<typeo
   const leastMs = Math.abs(offsetMs) - uncertaintyMs;
   const difference = `${(Math.abs(offsetMs) / 1000).toFixed(1)} s ${offsetMs > 0 ? 'behind' : 'ahead of'}`;
   const problem = `The clock of this machine is ${difference} the server's. Instances with such a clock tick at another time.`;
-  return leastMs < 1000 ? [] : [found(leastMs < 300_000 ? 'clock-offset' : 'clock-wrong', problem)];
+  return leastMs < 1000 ? [] : [finding(leastMs < 300_000 ? 'clock-offset' : 'clock-wrong', problem)];
 }

@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import type { Ask } from '../connections/route';
 import type { DialectName } from '../dialects/sql-dialect';
 import { clusterProblem } from '../row-lock/row-lock-table';
-import { found, type Finding } from '../connections/finding';
+import { finding, type Finding } from '../connections/finding';
 
 /** What a server or a file shows about itself. A setting that it does not have is missing. */
 export type Settings = Readonly<Record<string, string | undefined>>;
@@ -27,7 +27,7 @@ const MYSQL_RULES: readonly Rule[] = [
     const problem = clusterProblem(rows);
     return (
       problem !== undefined &&
-      found('cluster', `The clocks of several servers decide about locks and runs: ${problem}.`)
+      finding('cluster', `The clocks of several servers decide about locks and runs: ${problem}.`)
     );
   },
   ({ max_connections: most, Threads_connected: used }) => hasFewConnections(Number(most), Number(used)),
@@ -61,17 +61,17 @@ const SQLITE_RULES: readonly Rule[] = [
     if (mode === 'memory' || mode === 'off' || synchronous === '0')
       return notDurable(`journal_mode is ${mode} and synchronous is ${synchronous}`);
     if (mode !== 'wal')
-      return found(
+      return finding(
         'rollback-mode',
         `In journal_mode ${mode}, readers and writers block each other, and so delay locks.`,
         'PRAGMA journal_mode = WAL',
       );
     const problem = `synchronous is NORMAL, so a power failure can lose the last runs, which then run again.`;
-    return synchronous === '1' && found('unsynced-commit', problem, 'PRAGMA synchronous = FULL');
+    return synchronous === '1' && finding('unsynced-commit', problem, 'PRAGMA synchronous = FULL');
   },
   ({ file_system: type = '' }) =>
     NETWORK_FILE_SYSTEMS.includes(type) &&
-    found('network-file', 'The file is on a network, where its file locks are not reliable.'),
+    finding('network-file', 'The file is on a network, where its file locks are not reliable.'),
 ];
 
 const USER = ['1', '-1'].map((part) => `QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', ${part}))`);
@@ -138,26 +138,26 @@ export function judgeSettings(dialect: DialectName, settings: Settings): Finding
 
 function notDurable(setting: string, statement?: string): Finding {
   const problem = `${setting}, so a crash can lose the last grants and runs. A lock can then be granted twice, and a completed run can run again.`;
-  return found('not-durable', problem, statement);
+  return finding('not-durable', problem, statement);
 }
 
 /** @param oldest as `major + minor / 100` */
 function isOld(label: string, version: string, oldest: number): Finding | false {
   const [major = 0, minor = 0] = version.split('.').map((part) => Number.parseInt(part));
   const problem = `cronlatch does not support ${label} ${version}. The oldest supported version is ${oldest}.`;
-  return major + minor / 100 < oldest && found('old-server', problem.replace('.06', '.6'));
+  return major + minor / 100 < oldest && finding('old-server', problem.replace('.06', '.6'));
 }
 
 function isReadOnly(settings: Settings, ...names: readonly string[]): Finding | undefined {
   const name = names.find((each) => /^(on|true|no_lock)/i.test(settings[each] ?? ''));
   return name === undefined
     ? undefined
-    : found('read-only', `No job can run, because ${name} is ${settings[name]}.`);
+    : finding('read-only', `No job can run, because ${name} is ${settings[name]}.`);
 }
 
 /** @param most without those that are reserved for administrators. Not above 0: there is no limit. */
 function hasFewConnections(most: number, used: number, whose = ''): Finding | false {
   const free = Math.max(0, most - used);
   const problem = `Only ${free} of ${most} connections${whose} are free. Each instance needs 2 besides its pool, and up to 6 while statements wait for locked rows.`;
-  return most > 0 && (free < 10 || free < most / 10) && found('few-connections', problem);
+  return most > 0 && (free < 10 || free < most / 10) && finding('few-connections', problem);
 }

@@ -2,7 +2,7 @@ import { LockStorageError } from '../../../core';
 import { quotePath, type SqlDialect } from '../dialects/sql-dialect';
 import type { SchemaFinding } from '../schema/schema-finding';
 import type { TableDefinition } from '../schema/table-definition';
-import { found, type Finding } from '../connections/finding';
+import { finding, type Finding } from '../connections/finding';
 import { NO_RIGHT } from '../statements/failed-connection';
 import type { Ask } from '../connections/route';
 
@@ -47,7 +47,7 @@ export async function judgePrivileges(
   ask: Ask,
 ): Promise<Finding[]> {
   const lacks = (privilege: string, kind: string, name: string, quoted: string): Finding =>
-    found(
+    finding(
       'missing-privilege',
       `The user ${user} lacks the privilege ${privilege} on ${kind} '${name}', so cronlatch cannot use it.`,
       `GRANT ${privilege} ON ${kind === 'table' ? '' : 'SEQUENCE '}${quoted} TO ${user}`,
@@ -80,6 +80,6 @@ export async function judgePrivileges(
   findings.push(...names.map((name) => lacks('USAGE', 'sequence', name, name)));
   const problem = `The next ids of table '${path.join('.')}' are in use, so no row can be inserted.`;
   if (findings.length === 0 && (await ask(sequenceFix(path, '1'))).length > 0)
-    findings.push(found('sequence-behind', problem, sequenceFix(path)));
+    findings.push(finding('sequence-behind', problem, sequenceFix(path)));
   return findings;
 }

@@ -2,7 +2,7 @@ import type { JobGuard } from 'cronlatch';
 import { StorageBasedLockProvider, type LockProvider } from 'cronlatch/provider';
 import { pause } from '#cronlatch/core/clock';
 import type { Random } from '#cronlatch/contracts/random';
-import { integrationOf } from '#cronlatch/guard/integration';
+import { callsOf } from '#cronlatch/guard/calls/calls';
 import { overlay } from '../../../storage/contract-mutants/overlay';
 import { keyTextOf, type Call, type HandlerRun } from '../../history/ledger/ledger-history';
 import { SimulatedAccessor } from '../simulated-accessor';
@@ -88,7 +88,7 @@ export class Instance {
       return running;
     };
     try {
-      const integration = integrationOf(this.#guard);
+      const integration = callsOf(this.#guard);
       const tick = { task: own, args: [scope], call: () => task, scheduledAt };
       const result = await integration.execute(integration.jobOf(job.configuration), tick);
       call.answer = { result, order: history.nextOrder() };
@@ -101,7 +101,7 @@ export class Instance {
     return handle(this.world, this.host, async ({ scope }, inner) => {
       if (this.world.breakage.ignoresLeaseInside) return await inner();
       const call = (): (() => Promise<HandlerRun>) => () => this.#handle(job);
-      const integration = integrationOf(this.#guard);
+      const integration = callsOf(this.#guard);
       const tick = { task: inner, args: [scope], call };
       const inside = integration.execute(integration.jobOf(job.configuration), tick);
       return await inside.catch(() => {}); // Nothing ran, so its handler continues.

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { isThenable } from '../core/execution/events';
-import { processState } from '../core/process-state';
+import { isThenable } from '../../core/execution/events';
+import { processState } from '../../core/process-state';
 
 /** A guarded function, and the instance that it was called on. */
 export interface GuardedCallee {

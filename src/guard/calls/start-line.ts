@@ -2,7 +2,7 @@ import type { CronlatchEvents } from '../../core';
 import { hostTimeZone } from '../../core/clock';
 import { timeText } from '../../ledger/operator/state-of-run';
 import { registeredName, type AdmittedJob } from '../jobs/job';
-import { relative } from '../operations/signs';
+import { relative } from '../log/time-texts';
 
 /** So many jobs are named in the message. */
 const MOST_NAMED = 3;

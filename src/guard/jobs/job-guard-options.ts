@@ -1,7 +1,14 @@
-import type { Clock, Duration, EventHub, LockConfiguration, LockProvider, TaskConfiguration } from '../core';
-import type { OncePerConfiguration, RunLogOptions } from '../ledger';
-import type { Logger, StructuredLogger } from './log/logger';
-import type { Notify } from './notices/webhook';
+import type {
+  Clock,
+  Duration,
+  EventHub,
+  LockConfiguration,
+  LockProvider,
+  TaskConfiguration,
+} from '../../core';
+import type { OncePerConfiguration, RunLogOptions } from '../../ledger';
+import type { Logger, StructuredLogger } from '../log/logger';
+import type { Notify } from '../notices/webhook';
 
 export interface JobGuardOptions extends RunLogOptions {
   readonly lockProvider: LockProvider;

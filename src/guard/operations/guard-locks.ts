@@ -9,11 +9,11 @@ import {
   type LockProvider,
   type LockState,
   SchemaMismatchError,
-} from '../core';
-import { describeValue } from '../core/options';
-import { PROBED_NAME } from '../core/lock-name';
-import { DAY_MS, parseDuration } from '../core/duration';
-import { isHoldOwner, LONGEST_HOLD_OWNER, newHoldOwner } from '../core/lease/owner';
+} from '../../core';
+import { describeValue } from '../../core/options';
+import { PROBED_NAME } from '../../core/lock-name';
+import { DAY_MS, parseDuration } from '../../core/duration';
+import { isHoldOwner, LONGEST_HOLD_OWNER, newHoldOwner } from '../../core/lease/owner';
 
 /** Who releases or holds a lock, and why. The event `lock:forced`, the log and the record of a hold show both. */
 export interface ForcedRelease {

@@ -1,13 +1,13 @@
-import type { LockedTask, LockingTaskExecutor, TaskResult, TickDetails } from '../core';
-import { callOption } from '../core/options';
-import type { RunKey } from '../ledger';
-import { checkScopeName, type JobPolicy } from '../ledger/policy/job-policy';
-import type { LedgerContext } from '../ledger/store-statements';
-import { hostTime, type HostTime } from '../ledger/tick/ledger-snapshot';
-import { OncePerExecutor } from '../ledger/tick/once-per-executor';
-import { Tick, type TickRequest } from '../ledger/tick/tick';
-import type { AdmittedOncePerJob, JobCall, OncePerJob } from './jobs/job';
-import type { JobRegistry } from './jobs/job-registry';
+import type { LockedTask, LockingTaskExecutor, TaskResult, TickDetails } from '../../core';
+import { callOption } from '../../core/options';
+import type { RunKey } from '../../ledger';
+import { checkScopeName, type JobPolicy } from '../../ledger/policy/job-policy';
+import type { LedgerContext } from '../../ledger/store-statements';
+import { hostTime, type HostTime } from '../../ledger/tick/ledger-snapshot';
+import { OncePerExecutor } from '../../ledger/tick/once-per-executor';
+import { Tick, type TickRequest } from '../../ledger/tick/tick';
+import type { AdmittedOncePerJob, JobCall, OncePerJob } from '../jobs/job';
+import type { JobRegistry } from '../jobs/job-registry';
 
 /** Beyond this number, the oldest ticks are dropped. */
 const MAX_TICKS_TO_RETRY = 1000;

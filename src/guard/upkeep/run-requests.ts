@@ -1,17 +1,27 @@
-import type { LockedTask, SkipReason, StatementOptions, TaskResult, TickDetails, TickEvent } from '../core';
-import { lockEventOf } from '../core/execution/events';
-import { newOwner } from '../core/lease/owner';
-import type { StoredRequest } from '../ledger';
-import { periodOfKey } from '../ledger/periods/period-of-key';
-import { calendarPeriodsOf, earliestTickOf } from '../ledger/policy/job-policy';
-import type { RequestChange, RequestStore } from '../ledger/request-store';
-import { limitOf, retryTransient } from '../ledger/store-statements';
-import { hostTime } from '../ledger/tick/ledger-snapshot';
-import { storedError } from '../ledger/tick/stored-text';
-import { Tick, type TickRequest } from '../ledger/tick/tick';
-import type { AdmittedJob, AdmittedOncePerJob } from './jobs/job';
-import type { RegisteredJobs } from './jobs/registered-jobs';
-import type { OncePerJobRunner } from './once-per-job-runner';
+import {
+  SchemaMismatchError,
+  type LockedTask,
+  type SkipReason,
+  type StatementOptions,
+  type TaskResult,
+  type TickDetails,
+  type TickEvent,
+} from '../../core';
+import { lockEventOf } from '../../core/execution/events';
+import { LastingFailure } from '../../core/lasting-failure';
+import { newOwner } from '../../core/lease/owner';
+import type { StoredRequest } from '../../ledger';
+import { periodOfKey } from '../../ledger/periods/period-of-key';
+import { calendarPeriodsOf, earliestTickOf } from '../../ledger/policy/job-policy';
+import type { RequestChange, RequestStore } from '../../ledger/request-store';
+import { limitOf, retryTransient } from '../../ledger/store-statements';
+import { hostTime } from '../../ledger/tick/ledger-snapshot';
+import { storedError } from '../../ledger/tick/stored-text';
+import { Tick, type TickRequest } from '../../ledger/tick/tick';
+import type { AdmittedJob, AdmittedOncePerJob } from '../jobs/job';
+import type { RegisteredJobs } from './registered-jobs';
+import { sumOf, type OverdueResult, type Service, type StartedRuns } from './upkeep';
+import type { OncePerJobRunner } from '../calls/once-per-job-runner';
 
 /** A taker that has not renewed its lease for so long counts as crashed. */
 const LEASE_MS = 120_000;
@@ -26,27 +36,53 @@ const PASSING: ReadonlySet<string> = new Set<SkipReason>([
  * Runs the jobs of one guard that operators have requested. A job starts as at a tick: the lock, `enabled`, standby and the
  * ledger decide. One instance takes a request by a conditional write.
  */
-export class RunRequests {
+export class RunRequests implements Service {
+  readonly failure = 'Could not look up the requests to run jobs. The guard will try again at the next poll.';
+  readonly #lastingFailure: LastingFailure;
+  readonly #serving = new Set<Promise<OverdueResult>>();
+
   constructor(
     private readonly requests: RequestStore,
     private readonly runner: OncePerJobRunner,
     private readonly registered: Pick<RegisteredJobs, 'jobOf'>,
-  ) {}
+  ) {
+    this.#lastingFailure = new LastingFailure(runner.context.events);
+  }
 
-  /**
-   * Serves the requests for jobs that this guard can run. Sends one statement if there are none.
-   *
-   * @returns how many handlers it has run
-   * @throws LockStorageError if the requests cannot be read
-   */
-  async serve(): Promise<number> {
-    const { now, requests } = await this.requests.pending(limitOf(this.runner.context));
-    const served = requests.map(async (request) => {
-      const job = request.kind === 'run' ? this.#jobOf(request.job) : undefined;
-      const isDue = (request.state === 'open' ? request.dueAt : (request.leaseUntil ?? now)) <= now;
-      return job !== undefined && isDue && (await this.#serve(job, request, now));
-    });
-    return (await Promise.all(served)).filter((hasRun) => hasRun).length;
+  /** Serves the requests for jobs that this guard can run. Sends one statement if there are none. Never rejects. */
+  async run(): Promise<StartedRuns | void> {
+    if (!this.#mayStart()) return;
+    try {
+      const { now, requests } = await this.requests.pending(limitOf(this.runner.context));
+      this.#lastingFailure.end();
+      const serving = Promise.all(requests.map((request) => this.#serveIfDue(request, now))).then(sumOf);
+      this.#serving.add(serving);
+      return { ended: serving.finally(() => this.#serving.delete(serving)) };
+    } catch (error) {
+      // Without a usable table, there are no requests. ledger.requestRun() reports the fix.
+      if (!(error instanceof SchemaMismatchError)) this.#lastingFailure.report(this.failure, error);
+    }
+  }
+
+  /** Waits until the ends of requested runs are recorded. */
+  async close(): Promise<void> {
+    await Promise.all(this.#serving);
+  }
+
+  #mayStart(): boolean {
+    const { lockExecutor, registry } = this.runner;
+    try {
+      return !lockExecutor.runs.closing && !registry.isOnStandby;
+    } catch {
+      return false; // The check for overdue runs reports that the function of `standby` has failed.
+    }
+  }
+
+  async #serveIfDue(request: StoredRequest, now: Date): Promise<OverdueResult> {
+    const job = request.kind === 'run' ? this.#jobOf(request.job) : undefined;
+    const isDue = (request.state === 'open' ? request.dueAt : (request.leaseUntil ?? now)) <= now;
+    const hasRun = job !== undefined && isDue && (await this.#serve(job, request, now));
+    return { started: Number(hasRun), overdue: 0 };
   }
 
   /** The name of a function decides the lock by its arguments, which a request does not have. */

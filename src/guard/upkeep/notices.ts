@@ -2,16 +2,18 @@ import { InvalidLockConfigurationError, type CronlatchEvents } from '../../core'
 import { withinLimit } from '../../core/clock';
 import { DAY_MS } from '../../core/duration';
 import { newOwner, readHold } from '../../core/lease/owner';
+import { LastingFailure } from '../../core/lasting-failure';
 import { withoutAddresses } from '../../core/options';
 import { briefly, commandText } from '../../ledger/operator/state-of-run';
 import { requestIdOf } from '../../ledger/operator/request-run';
 import type { RequestStore, StoredRequest } from '../../ledger/request-store';
 import { limitOf, type LedgerContext } from '../../ledger/store-statements';
 import { storedError } from '../../ledger/tick/stored-text';
-import type { GuardLocks } from '../guard-locks';
-import type { JobGuardOptions } from '../job-guard-options';
-import { problemOf, readOverview, whyCommand, type JobRemark, type Overview } from '../overview';
-import type { Notice, Notify } from './webhook';
+import type { GuardLocks } from '../operations/guard-locks';
+import type { JobGuardOptions } from '../jobs/job-guard-options';
+import { problemOf, readOverview, whyCommand, type JobRemark, type Overview } from '../operations/overview';
+import type { Notice, Notify } from '../notices/webhook';
+import type { Service } from './upkeep';
 
 const LIMIT_MS = 10_000;
 /** Longer than a sender needs. One that does not end its notice until then has crashed. */
@@ -30,7 +32,8 @@ type Waiting = Notice & {
  * Notices of one guard. They wait in the table of requests, so that each is sent although the instance that noticed it
  * crashes. One instance takes each by a conditional write, and sends it. If that instance crashes, another one sends it.
  */
-export class Notices {
+export class Notices implements Service {
+  readonly failure = 'Could not store or read notices. The guard will try again at the next poll.';
   readonly #targets: readonly Notify[];
   readonly #requests: RequestStore;
   readonly #closing = new AbortController();
@@ -41,7 +44,7 @@ export class Notices {
   #checking: Promise<void> | undefined;
   /** Calls of targets, with the records of their outcomes. */
   readonly #sending = new Set<Promise<void>>();
-  #hasWarned = false;
+  readonly #lastingFailure: LastingFailure;
 
   /**
    * @param lateAfterMs how long a scheduled time may have passed before its job is late
@@ -60,11 +63,12 @@ export class Notices {
         'notify must be a function, such as webhook({ url, secret }), or an array of them. It needs a run store that keeps requests.',
       );
     this.#requests = store.requests;
+    this.#lastingFailure = new LastingFailure(events);
     events.on('run:failed', (event) => this.#onFailed(event));
   }
 
   /** Looks for problems, stores their notices, and begins to send those that are due. Never rejects. */
-  async check(): Promise<void> {
+  async run(): Promise<void> {
     await (this.#checking ??= this.#check().finally(() => (this.#checking = undefined)));
   }
 
@@ -72,7 +76,7 @@ export class Notices {
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#checking;
-    if (this.#failed.length > 0) await this.check();
+    if (this.#failed.length > 0) await this.run();
     await Promise.all(this.#sending);
   }
 
@@ -81,23 +85,14 @@ export class Notices {
     const failed = { ...run, state: 'failed', finishedAt: new Date(this.context.clock.wallMs()) } as const;
     for (const remark of problemOf({ ...failed, error: storedError(error) }))
       this.#failed.push(...noticeOf(run.job, remark));
-    void this.check();
+    void this.run();
   }
 
   async #check(): Promise<void> {
-    try {
+    await this.#lastingFailure.attempt(this.failure, async () => {
       await this.#store();
       await this.#sendDue();
-      this.#hasWarned = false;
-    } catch (error) {
-      this.#warn(error);
-    }
-  }
-
-  #warn(error: unknown): void {
-    const message = 'Could not store or read notices. The guard will try again at the next poll.';
-    if (!this.#hasWarned) this.context.events.emit('guard:warning', { message, error });
-    this.#hasWarned = true;
+    });
   }
 
   /** Each target has a row. If another instance has stored it, or it was sent before, nothing is written. */
@@ -141,7 +136,7 @@ export class Notices {
       return;
     }
     const sending = this.#deliver(request, owner, this.#call(target, notice))
-      .catch((error: unknown) => this.#warn(error))
+      .catch((error: unknown) => this.#lastingFailure.report(this.failure, error))
       .finally(() => this.#sending.delete(sending));
     this.#sending.add(sending);
   }

@@ -10,21 +10,35 @@ import {
   type TaskResult,
   type TickDetails,
   type TickEvent,
-} from '../core';
-import { lockEventOf, type RunWrapper } from '../core/execution/events';
-import type { RunningLock } from '../core/execution/run-registry';
-import { callOption, checkOptionNames, describeValue } from '../core/options';
-import { processState } from '../core/process-state';
-import { SlotRuns } from '../ledger/slots/slot-runs';
-import type { AdmittedJob, Job, JobCall, JobDeclaration } from './jobs/job';
-import type { LabelledConfiguration, WrapOptions } from './job-guard-options';
-import { needsLedger, type JobRegistry } from './jobs/job-registry';
-import { lockOf } from './jobs/lock-name-of';
-import type { RegisteredJobs } from './jobs/registered-jobs';
-import { checkMethodOptions } from './jobs/check-options';
-import { startOf } from './log/start-line';
+} from '../../core';
+import { lockEventOf, type RunWrapper } from '../../core/execution/events';
+import type { RunningLock } from '../../core/execution/run-registry';
+import { callOption, checkOptionNames, describeValue } from '../../core/options';
+import { processState } from '../../core/process-state';
+import { SlotRuns } from '../../ledger/slots/slot-runs';
+import type { AdmittedJob, Job, JobCall, JobDeclaration } from '../jobs/job';
+import type { LabelledConfiguration, WrapOptions } from '../jobs/job-guard-options';
+import { needsLedger, type JobRegistry } from '../jobs/job-registry';
+import { lockOf } from '../jobs/lock-name-of';
+import { checkMethodOptions } from '../jobs/check-options';
+import { startOf } from './start-line';
 import type { OncePerJobRunner } from './once-per-job-runner';
-import type { OverdueRuns } from './overdue-runs';
+
+/** The register of the jobs of one guard. */
+export interface Register {
+  /**
+   * Adds a job that is scheduled, runs once per period, or has a history.
+   *
+   * @returns `false` for any other job: nothing schedules it here, and it keeps no runs
+   */
+  add(job: Job & Partial<JobDeclaration>): boolean;
+  /** Adds a job with a history that was not declared before its first call. */
+  addCalled(job: Job): void;
+  /** @param isOnStandby asked at each check for overdue runs */
+  showStandby(isOnStandby: () => boolean): void;
+  /** Registers new jobs, and jobs whose next scheduled time has become known. Does not wait for it. */
+  register(): void;
+}
 
 /** The parts of a guard. */
 interface GuardParts {
@@ -34,15 +48,15 @@ interface GuardParts {
   readonly events: EventHub;
   /** `undefined` without a run store. */
   readonly oncePerRunner: OncePerJobRunner | undefined;
-  readonly overdue: OverdueRuns | undefined;
-  /** `undefined` without a register of jobs. */
-  readonly registered: RegisteredJobs | undefined;
+  readonly registered: Register | undefined;
+  /** Begins to poll the store. */
+  readonly startUpkeep: () => void;
 }
 
 type TickEnd = Pick<TickEvent, 'outcome' | 'reason' | 'error'>;
 
 /** The interface of a guard for decorators and integrations. Applications do not need it. */
-export class GuardIntegration {
+export class Calls {
   /** The kind and the name of the database with the locks or the runs, for the log. */
   database: string | undefined;
   /** The kind and the name of the database with the locks, for the log. */
@@ -69,11 +83,11 @@ export class GuardIntegration {
    * @throws InvalidLockConfigurationError also for a name or a lock that another job has
    */
   admit<D extends JobDeclaration>(declarations: readonly D[]): (Job & D)[] {
-    const { registry, registered, overdue } = this.parts;
+    const { registry, registered, startUpkeep } = this.parts;
     const jobs = registry.admit(declarations);
     this.#admitted?.push(...jobs);
     const polled = jobs.filter((job) => registered?.add(job) || job.policy !== undefined);
-    if (polled.length > 0) overdue?.start();
+    if (polled.length > 0) startUpkeep();
     return jobs;
   }
 
@@ -294,17 +308,17 @@ function readScheduledTime<A extends unknown[]>(
 }
 
 /** By guard, including guards of another installed copy of cronlatch. */
-const integrations = processState('integrations', () => new WeakMap<object, GuardIntegration>());
+const allCalls = processState('integrations', () => new WeakMap<object, Calls>());
 
-export function createIntegration(guard: object, parts: GuardParts): GuardIntegration {
-  const integration = new GuardIntegration(parts);
-  integrations.set(guard, integration);
-  return integration;
+export function createCalls(guard: object, parts: GuardParts): Calls {
+  const calls = new Calls(parts);
+  allCalls.set(guard, calls);
+  return calls;
 }
 
 /** Whether a value is a guard, also one of another installed copy of cronlatch. */
 export function isJobGuard(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && integrations.has(value);
+  return typeof value === 'object' && value !== null && allCalls.has(value);
 }
 
 /**
@@ -313,9 +327,9 @@ export function isJobGuard(value: unknown): boolean {
  * @param caller the name of the function that got the guard, for the message
  * @throws InvalidLockUseError for anything but a guard
  */
-export function integrationOf(guard: object, caller = 'cronlatch'): GuardIntegration {
-  const integration = integrations.get(guard);
-  if (integration !== undefined) return integration;
+export function callsOf(guard: object, caller = 'cronlatch'): Calls {
+  const calls = allCalls.get(guard);
+  if (calls !== undefined) return calls;
   throw new InvalidLockUseError(
     `${caller} expected a job guard, but got ${describeValue(guard)}. If this is a promise, await it: await createJobGuard(dataSource).`,
   );

@@ -1,5 +1,6 @@
 import { SchemaMismatchError, type CronlatchEvents, type LockEvent, type TickEvent } from '../../core';
 import { parsePositiveDuration } from '../../core/duration';
+import { LastingFailure } from '../../core/lasting-failure';
 import { VERSION } from '../../core/version';
 import type { DeclaredJob, JobRegistration, LastRunChange, RegisteredJob } from '../../ledger';
 import {
@@ -10,8 +11,10 @@ import {
 } from '../../ledger/job-register';
 import { findLateJobs, isAnswerKept } from '../../ledger/known-register';
 import { limitOf, retryTransient, type LedgerContext } from '../../ledger/store-statements';
-import type { JobGuardOptions } from '../job-guard-options';
-import { declaredJobOf, registeredName, type AdmittedJob, type Job, type JobDeclaration } from './job';
+import type { Register } from '../calls/calls';
+import type { JobGuardOptions } from '../jobs/job-guard-options';
+import { declaredJobOf, registeredName, type AdmittedJob, type Job, type JobDeclaration } from '../jobs/job';
+import type { Service } from './upkeep';
 
 /** @throws InvalidLockConfigurationError for an invalid `lateAfter` */
 export function registeredJobsOf(
@@ -27,15 +30,15 @@ export function registeredJobsOf(
  * Registers the jobs of one guard, and moves their next scheduled times on. The guard's events show which ticks are
  * answered, and how runs end. Its failures become warnings.
  */
-export class RegisteredJobs {
+export class RegisteredJobs implements Register, Service {
+  readonly failure = 'Could not update the register of jobs. The guard will try again at the next poll.';
   readonly #entries = new Map<string, RegisterEntry>();
   readonly #recording = new Set<Promise<void>>();
   #registering: Promise<void> | undefined;
   #isRequested = false;
   #registeredAtMs = -Infinity;
   #polling: Promise<void> | undefined;
-  /** A failure that lasts is reported once. */
-  #hasFailed = false;
+  readonly #lastingFailure: LastingFailure;
   #isOnStandby = (): boolean => false;
   /** As it was last registered. */
   #wasOnStandby = false;
@@ -46,17 +49,13 @@ export class RegisteredJobs {
     readonly lateAfterMs: number,
   ) {
     const { events } = context;
+    this.#lastingFailure = new LastingFailure(events);
     events.on('run:started', (event) => this.#onStart(event));
     events.on('run:completed', (event) => this.#onEnd(event, 'completed'));
     events.on('run:failed', (event) => this.#onEnd(event, 'failed'));
     events.on('tick', (event) => this.#onTick(event));
   }
 
-  /**
-   * Adds a job that is scheduled, runs once per period, or has a history.
-   *
-   * @returns `false` for any other job: nothing schedules it here, and it keeps no runs
-   */
   add(job: Job & Partial<JobDeclaration>): boolean {
     const isScheduled = (job.schedules ?? []).length > 0 || job.intervalMs !== undefined;
     if (job.policy === undefined && !job.history && !isScheduled) return false;
@@ -69,7 +68,6 @@ export class RegisteredJobs {
     return true;
   }
 
-  /** Adds a job with a history that was not declared before its first call. */
   addCalled(job: Job): void {
     if (job.history && !this.#entries.has(registeredName(job))) this.add(job);
   }
@@ -80,7 +78,6 @@ export class RegisteredJobs {
     return job !== undefined && 'call' in job ? (job as AdmittedJob) : undefined;
   }
 
-  /** @param isOnStandby asked at each check for overdue runs */
   showStandby(isOnStandby: () => boolean): void {
     this.#isOnStandby = () => {
       try {
@@ -92,14 +89,13 @@ export class RegisteredJobs {
     this.register();
   }
 
-  /** Registers new jobs, and jobs whose next scheduled time has become known. Does not wait for it. */
   register(): void {
     this.#isRequested = true;
     this.#registering ??= this.#registerRequested().finally(() => (this.#registering = undefined));
   }
 
   /** Registers, moves scheduled times on, and reports late jobs. Never rejects. */
-  async poll(): Promise<void> {
+  async run(): Promise<void> {
     this.#polling ??= this.#poll().finally(() => (this.#polling = undefined));
     await this.#polling;
   }
@@ -144,7 +140,7 @@ export class RegisteredJobs {
     if (entry.isPending) this.register();
     const recording = this.#sendLastRun(job, entry).catch((error: unknown) => {
       // A missing table has been reported when the job was registered.
-      if (this.#hasFailed && error instanceof SchemaMismatchError) return;
+      if (this.#lastingFailure.isLasting && error instanceof SchemaMismatchError) return;
       const message = `Could not record the last run of job '${job}'.`;
       this.context.events.emit('guard:warning', { message, error });
     });
@@ -286,7 +282,7 @@ export class RegisteredJobs {
   /** Sends a statement, and again if other transactions were in its way. */
   async #send(statement: Parameters<typeof retryTransient<void>>[1]): Promise<void> {
     await retryTransient(this.context, statement, (outcome) => outcome === 'contention');
-    this.#hasFailed = false;
+    this.#lastingFailure.end();
   }
 
   /** Reports the failure of `act`. */
@@ -294,13 +290,9 @@ export class RegisteredJobs {
     try {
       await act();
     } catch (error) {
-      if (this.#hasFailed) return;
-      this.#hasFailed = true;
-      const isUnusable = error instanceof SchemaMismatchError;
-      const message = isUnusable
-        ? `The jobs are not registered. ${error.message}`
-        : 'Could not update the register of jobs. The guard will try again at the next poll.';
-      this.context.events.emit('guard:warning', isUnusable ? { message } : { message, error });
+      if (error instanceof SchemaMismatchError)
+        this.#lastingFailure.report(`The jobs are not registered. ${error.message}`);
+      else this.#lastingFailure.report(this.failure, error);
     }
   }
 }

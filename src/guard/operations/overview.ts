@@ -1,24 +1,24 @@
-import type { LockProvider, LockState, LockStorageError } from '../core';
-import { DAY_MS, parseDuration, type Duration } from '../core/duration';
-import { describeAhead } from '../core/lease/lock-records';
-import { isKept, readHold } from '../core/lease/owner';
-import type { LatestRun, RegisteredJob, RunSummary } from '../ledger';
-import { periodAt, periodsBetween } from '../ledger';
+import type { LockProvider, LockState, LockStorageError } from '../../core';
+import { DAY_MS, parseDuration, type Duration } from '../../core/duration';
+import { describeAhead } from '../../core/lease/lock-records';
+import { isKept, readHold } from '../../core/lease/owner';
+import type { LatestRun, RegisteredJob, RunSummary } from '../../ledger';
+import { periodAt, periodsBetween } from '../../ledger';
 import {
   declaredPolicy,
   findLateJobs,
   readKnownRegister,
   unknownZoneOf,
   zoneOf,
-} from '../ledger/known-register';
-import { operatorCommand, stateOfRun, timeText, type KnownRun } from '../ledger/operator/state-of-run';
-import { canBePaused, type UnreadableJob } from '../ledger/job-register';
-import { describeRun, isRunAhead } from '../ledger/run';
-import { calendarPeriodsOf } from '../ledger/policy/job-policy';
-import { requestIdOf } from '../ledger/operator/request-run';
-import { limitOf, type LedgerContext } from '../ledger/store-statements';
+} from '../../ledger/known-register';
+import { operatorCommand, stateOfRun, timeText, type KnownRun } from '../../ledger/operator/state-of-run';
+import { canBePaused, type UnreadableJob } from '../../ledger/job-register';
+import { describeRun, isRunAhead } from '../../ledger/run';
+import { calendarPeriodsOf } from '../../ledger/policy/job-policy';
+import { requestIdOf } from '../../ledger/operator/request-run';
+import { limitOf, type LedgerContext } from '../../ledger/store-statements';
 import { readHeldLocks, type GuardLocks } from './guard-locks';
-import { skipsDates } from './jobs/cron-expression';
+import { skipsDates } from '../jobs/cron-expression';
 
 type Problem = 'clock' | 'failed' | 'interrupted' | 'late' | 'missed' | 'unreachable' | 'unreadable';
 

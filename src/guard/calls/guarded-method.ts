@@ -1,8 +1,8 @@
-import { InvalidLockConfigurationError, InvalidLockUseError } from '../core';
-import { processState } from '../core/process-state';
-import type { DeclaredSchedule, OncePerConfiguration } from '../ledger';
-import type { JobDeclaration } from './jobs/job';
-import type { LabelledConfiguration, MethodOptions } from './job-guard-options';
+import { InvalidLockConfigurationError, InvalidLockUseError } from '../../core';
+import { processState } from '../../core/process-state';
+import type { DeclaredSchedule, OncePerConfiguration } from '../../ledger';
+import type { JobDeclaration } from '../jobs/job';
+import type { LabelledConfiguration, MethodOptions } from '../jobs/job-guard-options';
 
 type AnyFunction = (this: unknown, ...args: never[]) => unknown;
 

@@ -1,0 +1,33 @@
+import type { EventHub } from './execution/events';
+
+/** Warns of an act that fails, and not again until it has worked. */
+export class LastingFailure {
+  #isLasting = false;
+
+  constructor(private readonly events: EventHub) {}
+
+  /** Whether the act has failed and not worked since. */
+  get isLasting(): boolean {
+    return this.#isLasting;
+  }
+
+  end(): void {
+    this.#isLasting = false;
+  }
+
+  report(message: string, error?: unknown): void {
+    if (!this.#isLasting)
+      this.events.emit('guard:warning', error === undefined ? { message } : { message, error });
+    this.#isLasting = true;
+  }
+
+  /** Never rejects. */
+  async attempt(message: string, act: () => Promise<unknown>): Promise<void> {
+    try {
+      await act();
+      this.end();
+    } catch (error) {
+      this.report(message, error);
+    }
+  }
+}

@@ -1,0 +1,108 @@
+/** upkeep/: what a guard does besides the calls of its jobs. Each chore is a service, and `Upkeep` runs them on time. */
+import type { Clock, EventHub } from '../../core';
+import { LastingFailure } from '../../core/lasting-failure';
+
+/** The result of `runOverdue`. */
+export interface OverdueResult {
+  /** The number of runs that were started. */
+  readonly started: number;
+  /** The number of runs still overdue: another instance holds their lock, or the lease was too short for all of them. */
+  readonly overdue: number;
+}
+
+/** Runs that a service has started. */
+export interface StartedRuns {
+  /** Never rejects. */
+  readonly ended: Promise<OverdueResult>;
+}
+
+export interface Service {
+  /** The warning if it fails. It is not repeated until the service has worked again. */
+  readonly failure: string;
+  /** Default: the poll interval of the guard. */
+  readonly everyMs?: number;
+  /** Default: as `everyMs`. */
+  readonly firstAfterMs?: number;
+  /** Resolves when the store has answered. The runs that it starts may take longer. */
+  run(): Promise<StartedRuns | void>;
+  /** Called before the guard waits for running jobs. A run should end soon then. */
+  stop?(): void;
+  /** Called after the last job has ended. Waits for what the service has begun, and sends what is left. */
+  close?(): Promise<void>;
+}
+
+/** Runs the services of one guard. Its timers do not keep the process alive. */
+export class Upkeep {
+  readonly #cancelTimers = new Map<number | undefined, () => void>();
+  readonly #running = new Map<Service, Promise<void>>();
+  readonly #failures: ReadonlyMap<Service, LastingFailure>;
+  #hasStopped = false;
+
+  /** @param options.pollIntervalMs `undefined`: services run only when `runNow` is called */
+  constructor(
+    private readonly services: readonly Service[],
+    private readonly options: {
+      readonly clock: Clock;
+      readonly events: EventHub;
+      readonly pollIntervalMs: number | undefined;
+    },
+  ) {
+    this.#failures = new Map(services.map((service) => [service, new LastingFailure(options.events)]));
+  }
+
+  /** Starts the timers of these services, by default of all. Services with the same interval share a timer. */
+  start(services = this.services): void {
+    for (const everyMs of new Set(services.map((service) => service.everyMs))) {
+      if (this.#cancelTimers.has(everyMs)) continue;
+      const together = this.services.filter((service) => service.everyMs === everyMs);
+      this.#runAfter(together[0]?.firstAfterMs ?? everyMs, together);
+    }
+  }
+
+  #runAfter(delayMs = this.options.pollIntervalMs, services: readonly Service[]): void {
+    if (delayMs === undefined || this.#hasStopped) return;
+    const everyMs = services[0]?.everyMs;
+    const run = (): void => {
+      this.#runAfter(everyMs, services);
+      for (const service of services) this.#runUnlessRunning(service);
+    };
+    this.#cancelTimers.set(everyMs, this.options.clock.schedule(delayMs, run, { keepAlive: false }));
+  }
+
+  /** A slow store must not get more and more statements. */
+  #runUnlessRunning(service: Service): void {
+    if (this.#running.has(service)) return;
+    const running = this.#failures.get(service)!.attempt(service.failure, () => service.run());
+    this.#running.set(service, running);
+    void running.then(() => this.#running.delete(service));
+  }
+
+  /**
+   * Runs the services that have no time of their own, and waits for the runs that they start.
+   *
+   * @throws the error of a service that does not report its own failures
+   */
+  async runNow(): Promise<OverdueResult> {
+    const polled = this.#hasStopped ? [] : this.services.filter(({ everyMs }) => everyMs === undefined);
+    const started = await Promise.all(polled.map((service) => service.run()));
+    return sumOf(await Promise.all(started.flatMap((each) => each?.ended ?? [])));
+  }
+
+  async stop(): Promise<void> {
+    this.#hasStopped = true;
+    for (const cancelTimer of this.#cancelTimers.values()) cancelTimer();
+    const stopped = this.services.filter((service) => service.stop !== undefined);
+    for (const service of stopped) service.stop?.();
+    await Promise.all(stopped.map((service) => this.#running.get(service)));
+  }
+
+  /** The last service is closed first, because what it does may leave work for those before it. */
+  async close(): Promise<void> {
+    for (const service of this.services.toReversed()) await service.close?.();
+  }
+}
+
+export function sumOf(results: readonly OverdueResult[]): OverdueResult {
+  const sum = (key: keyof OverdueResult): number => results.reduce((total, result) => total + result[key], 0);
+  return { started: sum('started'), overdue: sum('overdue') };
+}
