@@ -2,7 +2,8 @@
  * npm test: installs, builds, starts real servers, runs the tests against the built library, and ends the servers.
  * npm run test:faults (--faults) runs those that npm test leaves out, because they take long, and a third of those that
  * few changes reach. npm run test:all (--all) runs both, side by side. Each runs any file whose path contains one of the
- * given parts; --own leaves out those beside other packages than the project's own. npm run test:stress runs them in
+ * given parts; --own leaves out those beside other packages than the project's own, and --on postgres the cases of other
+ * stores. npm run test:stress runs them in
  * several rounds (--rounds) beside busy processes (--load). If CRONLATCH_COVERAGE names a folder, the files of npm test
  * and their child processes write their coverage there.
  */
@@ -27,10 +28,15 @@ const { values, positionals: parts } = parseArgs({
     faults: { type: 'boolean' },
     all: { type: 'boolean' },
     own: { type: 'boolean' },
+    on: { type: 'string' },
     rounds: { type: 'string', default: '1' },
     load: { type: 'string', default: '0' },
   },
 });
+const STORES = ['memory', 'sqlite', ...SERVERS];
+if (values.on !== undefined && !STORES.includes(values.on))
+  throw new RangeError(`--on names one store: ${STORES.join(', ')}.`);
+const wantedServers = values.on === undefined ? SERVERS : SERVERS.filter((name) => name === values.on);
 const wantsFaults = values.faults === true || values.all === true;
 const wantsTests = values.faults !== true;
 const [peerSets, adapterProjects] = values.own === true ? [[], []] : [OTHER_PEERS, ADAPTER_PROJECTS];
@@ -68,7 +74,7 @@ const required = requirements.filter((name) => name !== 'chromium');
 const folder = mkdtempSync(join(tmpdir(), 'cronlatch-test-'));
 const letGo = guard({ folder });
 process.env.CRONLATCH_SERVER_DATA = join(folder, 'server-data');
-const starting = startServers(SERVERS, { required, hasty: true });
+const starting = startServers(wantedServers, { required, hasty: true });
 const bringingFaketime = bringFaketime();
 const bringingChromium = testFilesBelow('.build/legacy/test').some(needsBrowser) ? bringChromium() : {};
 starting.catch(() => {}); // Awaited below.
@@ -128,7 +134,8 @@ function setsOfFiles() {
     process.exit(1);
   }
   const covered = coverage === undefined ? {} : { NODE_V8_COVERAGE: resolve(coverage) };
-  if (parts.length > 0 || isFull) return [{ files: wanted, env: environment(covered) }];
+  if (parts.length > 0 || isFull || values.on !== undefined)
+    return [{ files: wanted, env: environment(covered) }];
   const several = files.filter((file) => !isForFaults(file) && hasSeveralServers(file));
   const ofTests = {
     files: wanted.filter((file) => !isForFaults(file)),
@@ -225,6 +232,7 @@ function environment(more) {
     ...process.env,
     CRONLATCH_TEST_SERVERS: JSON.stringify(running),
     CRONLATCH_TEST_SKIPS: skips,
+    ...(values.on === undefined ? {} : { CRONLATCH_TEST_ON: values.on }),
     ...more,
     ...('file' in faketime ? { CRONLATCH_TEST_FAKETIME: faketime.file } : {}),
     ...('file' in chromium ? { CRONLATCH_TEST_CHROMIUM: JSON.stringify(chromium) } : {}),

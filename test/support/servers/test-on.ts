@@ -13,6 +13,9 @@ const SERVERS = ['mysql', 'mariadb', 'postgres'];
  */
 const SHARE = process.env['CRONLATCH_TEST_SHARE'] as 'one' | 'others' | undefined;
 
+/** The only store whose cases run: `--on postgres`. */
+const ONLY = process.env['CRONLATCH_TEST_ON'];
+
 let isShared = false;
 
 /** Declares a case for each store that shows it in this run. The name chooses the server of `npm test`. */
@@ -23,7 +26,7 @@ export function onStores<Store extends string>(
 ): void {
   const servers = stores.filter((store) => SERVERS.includes(store));
   const chosen = servers[(createHash('sha256').update(name).digest()[0] ?? 0) % servers.length];
-  for (const store of stores) {
+  for (const store of stores.filter(isWanted)) {
     const isFirst = store === chosen || !servers.includes(store);
     if (SHARE !== undefined && isFirst !== (SHARE === 'one')) {
       report(`later ${store}`);
@@ -35,14 +38,20 @@ export function onStores<Store extends string>(
   }
 }
 
+function isWanted(store: string): boolean {
+  return ONLY === undefined || store === ONLY;
+}
+
 /** A test that needs a server. Without the server it is skipped, and the run reports it at its end. */
 export function testOn(server: string, name: string, body: (t: TestContext) => Promise<void>): void {
+  if (!isWanted(server)) return;
   const isThere = runningServer(server) !== undefined;
   testIf(isThere, server, `${server}: ${name}`, body);
 }
 
 /** A test that needs its own server, to kill it: not one that the environment names. */
 export function testOnOwn(server: string, name: string, body: (t: TestContext) => Promise<void>): void {
+  if (!isWanted(server)) return;
   const running = runningServer(server);
   const isPrivate = running !== undefined && running.origin !== 'environment';
   testIf(isPrivate, `${server} that may be killed`, `${server}: ${name}`, body);
@@ -54,6 +63,7 @@ export function testOnEnsemble(
   name: string,
   body: (ensemble: Ensemble, t: TestContext) => Promise<void>,
 ): void {
+  if (!isWanted(ensemble)) return;
   const running = runningServer(ensemble === 'sentinel' ? 'redis' : ensemble);
   const isPrivate = running !== undefined && ['binary', '.servers'].includes(running.origin);
   testIf(isPrivate, `ensemble of ${ensemble}`, `${ensemble}: ${name}`, async (t) => {
