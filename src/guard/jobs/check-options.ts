@@ -119,17 +119,18 @@ export type Switch = boolean | (() => boolean);
  * @param job the name of the job, for messages
  * @throws as `parseSwitch` does
  */
-export function parseEnabled(enabled: JobOptions['enabled'], job: string): () => boolean {
+export function parseEnabled(enabled: JobOptions['enabled'], job: string): Switch {
   return parseSwitch(enabled ?? true, `enabled of job '${job}'`);
 }
 
 /**
  * @param what the option and its owner, for messages: `enabled of job 'close-day'`
- * @returns a function that throws an InvalidLockConfigurationError if the option throws or does not return a boolean
+ * @returns the value, or a function that throws an InvalidLockConfigurationError if the option throws or does not return a
+ * boolean
  * @throws InvalidLockConfigurationError if the option is neither a boolean nor a function
  */
-export function parseSwitch(option: Switch, what: string): () => boolean {
-  if (typeof option === 'boolean') return () => option;
+export function parseSwitch(option: Switch, what: string): Switch {
+  if (typeof option === 'boolean') return option;
   if (typeof option === 'function') return () => callSwitch(option, what);
   refuseOption(what, option, 'it must be a boolean, or a function that returns one');
 }

@@ -19,7 +19,7 @@ const MINUTE_MS = 60_000;
 /** The jobs of one guard. Each is compiled once, and checked against the others when it is admitted. */
 export class JobRegistry {
   readonly defaults: JobDefaults;
-  #isOnStandby: () => boolean = () => false;
+  #standby: Switch = false;
   /** By configuration, which no longer changes, and before by instance if functions return its times. */
   readonly #compiled = new WeakMap<object, WeakMap<LabelledConfiguration, Job>>();
   #oncePer: ReadonlyMap<string, AdmittedOncePerJob> = new Map();
@@ -88,12 +88,12 @@ export class JobRegistry {
 
   /** @throws InvalidLockConfigurationError if it is neither a boolean nor a function */
   setStandby(standby: Switch): void {
-    this.#isOnStandby = parseSwitch(standby, 'standby of the guard');
+    this.#standby = parseSwitch(standby, 'standby of the guard');
   }
 
   /** @throws InvalidLockConfigurationError if the function of `standby` fails */
   get isOnStandby(): boolean {
-    return this.#isOnStandby();
+    return isOn(this.#standby);
   }
 
   /**
@@ -108,7 +108,7 @@ export class JobRegistry {
   ): Extract<TaskResult<never>, { executed: false }> | undefined {
     const reason = this.reporting(job, scheduledAt, () => {
       if (this.isOnStandby) return 'standby';
-      return job.isEnabled() ? undefined : 'disabled';
+      return isOn(job.isEnabled) ? undefined : 'disabled';
     });
     if (reason === undefined) return undefined;
     const holder = { heldBy: undefined, heldUntil: undefined };
@@ -174,6 +174,11 @@ export class JobRegistry {
     const message = `Job '${registeredName(job)}' is scheduled at '${expression}', which skips some dates, but its catchUp starts a run for every date without one. Give the job a calendar, for example weekdays().`;
     this.events.emit('guard:warning', { message });
   }
+}
+
+/** @throws InvalidLockConfigurationError if the function fails */
+export function isOn(option: Switch): boolean {
+  return typeof option === 'function' ? option() : option;
 }
 
 /** @param needing for example `Job 'close-day' needs` */

@@ -7,7 +7,7 @@ import { parseJobPolicy, type JobPolicy } from '../../ledger/policy/job-policy';
 import { compileLockWithDefaults, type JobDefaults } from './job-defaults';
 import { withReturnedTimes } from './lock-times';
 import type { LabelledConfiguration } from './job-guard-options';
-import { checkJobOptions, parseEnabled } from './check-options';
+import { checkJobOptions, parseEnabled, type Switch } from './check-options';
 
 /** A job whose configuration is checked and parsed once, so that its ticks do not have to. */
 export type Job = LockJob | OncePerJob;
@@ -15,7 +15,7 @@ export type Job = LockJob | OncePerJob;
 interface CompiledJob {
   readonly lock: CompiledLock;
   /** Throws an InvalidLockConfigurationError if the option `enabled` fails. */
-  readonly isEnabled: () => boolean;
+  readonly isEnabled: Switch;
   /** The register keeps the last run. Only for a job without `oncePer`. */
   readonly history: boolean;
 }

@@ -5,6 +5,7 @@ import {
   type EventHub,
   type EventName,
   type LockProvider,
+  type TickEvent,
 } from '../../core';
 import { withinLimit } from '../../core/clock';
 import { describeError } from './logger';
@@ -39,6 +40,7 @@ interface Outage {
 export class Outages {
   #current: Outage | undefined;
   #cancelProbe: (() => void) | undefined;
+  #stopCounting = (): void => {};
   #hasStopped = false;
 
   /** @param options.store its name, for the log */
@@ -55,12 +57,13 @@ export class Outages {
     events.on('lock:failed', ({ willRetry, error }) => {
       if (willRetry && isOfStore(error)) this.#current?.retried.add(error);
     });
-    events.on('tick', ({ outcome, error, name, job = name }) => {
-      const current = this.#current;
-      if (current === undefined || outcome !== 'lock-failed' || !isOfStore(error)) return;
-      current.lostTicks.set(job, (current.lostTicks.get(job) ?? 0) + 1);
-      if (current.retried.has(error)) current.retriedTicks += 1;
-    });
+  }
+
+  #countLostTick({ outcome, error, name, job = name }: TickEvent): void {
+    const current = this.#current;
+    if (current === undefined || outcome !== 'lock-failed' || !isOfStore(error)) return;
+    current.lostTicks.set(job, (current.lostTicks.get(job) ?? 0) + 1);
+    if (current.retried.has(error)) current.retriedTicks += 1;
   }
 
   /**
@@ -84,11 +87,12 @@ export class Outages {
   }
 
   #begin(event: object): void {
-    const { lockProvider, clock } = this.options;
+    const { lockProvider, clock, events } = this.options;
     if (this.#current !== undefined || this.#hasStopped || !isFailure(event)) return;
     if (lockProvider.probe === undefined) return;
     const [lostTicks, retried] = [new Map<string, number>(), new WeakSet()];
     const sinceMs = clock.monotonicMs();
+    this.#stopCounting = events.on('tick', (tick) => this.#countLostTick(tick));
     this.#current = { first: event, sinceMs, waiting: [], lostTicks, retried, retriedTicks: 0 };
     // Without the process, the lines that wait would be lost.
     this.#probeIn(FIRST_PROBE_MS, { keepAlive: true });
@@ -135,6 +139,7 @@ export class Outages {
     const current = this.#current;
     this.#current = undefined;
     if (current === undefined) return;
+    this.#stopCounting();
     for (const write of current.waiting) write(false);
     if (current.warnedAtMs === undefined || this.#hasStopped) return;
     const lastedMs = Math.round(this.options.clock.monotonicMs() - current.sinceMs);

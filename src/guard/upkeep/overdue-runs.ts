@@ -3,6 +3,7 @@ import { Tick } from '../../ledger/tick/tick';
 import { limitOf } from '../../ledger/store-statements';
 import type { OncePerJobRunner } from '../calls/once-per-job-runner';
 import type { AdmittedOncePerJob } from '../jobs/job';
+import { isOn } from '../jobs/job-registry';
 import { sumOf, type OverdueResult, type Service, type StartedRuns } from './upkeep';
 
 /** A job and scope that may have overdue runs. */
@@ -45,7 +46,7 @@ export class OverdueRuns implements Service {
     const { registry, ticksToRetry, context } = this.runner;
     const jobScopes = new Map<string, JobScope>();
     const enabled = registry.all.filter(({ isEnabled, policy: { job } }) =>
-      this.#mayRun(isEnabled, ` of job '${job}': its enabled function`),
+      this.#mayRun(() => isOn(isEnabled), ` of job '${job}': its enabled function`),
     );
     const names = enabled.map(({ policy }) => policy.job);
     const add = (name: string, scope: string): void => {
