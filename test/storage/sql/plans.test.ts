@@ -6,7 +6,7 @@ import { lockStatements } from '#cronlatch/storage/sql/lock/lock-statements';
 import { parametersOf } from '#cronlatch/storage/sql/lock/sql-storage-accessor';
 import { RunStatements } from '#cronlatch/storage/sql/ledger/run-statements';
 import { tableOf } from '#cronlatch/storage/sql/schema/tables';
-import type { SqlStatement } from '#cronlatch/storage/sql/connections/statement';
+import type { SqlStatement } from '#cronlatch/storage/sql/statements/statement';
 import type { RunQuery } from '#cronlatch/ledger/run-store';
 import { JobStatements } from '#cronlatch/storage/sql/ledger/job-statements';
 import type { SqlDialect } from '#cronlatch/storage/sql/dialects/sql-dialect';

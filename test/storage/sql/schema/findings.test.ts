@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { QueryRunner } from 'typeorm';
 import { createCronlatchMigration } from 'cronlatch/typeorm';
-import type { SqlResult, SqlStatement } from '#cronlatch/storage/sql/connections/statement';
+import type { SqlResult, SqlStatement } from '#cronlatch/storage/sql/statements/statement';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
 import { inspectionOf, readTable } from '#cronlatch/storage/sql/schema/inspected-table';
 import { withChangedTable } from '../../../support/databases/changed-table';
