@@ -4,12 +4,7 @@ export interface Clock {
   monotonicMs(): number;
   /** Milliseconds since 1970 by the host's clock. May jump. */
   wallMs(): number;
-  /**
-   * Calls `callback` once, `delayMs` from now.
-   *
-   * @param keepAlive whether a pending call keeps the process from ending
-   * @returns a function that cancels the call
-   */
+  /** Calls back once, unless the returned function cancels the call. `keepAlive` keeps the process alive until then. */
   schedule(delayMs: number, callback: () => void, options: { keepAlive: boolean }): () => void;
 }
 
@@ -31,7 +26,6 @@ export const systemClock: Clock = {
   },
 };
 
-/** One moment on both of the host's clocks. */
 export interface Moment {
   readonly monotonicMs: number;
   readonly wallMs: number;
@@ -98,7 +92,6 @@ export class Deadline {
     return `its lease of ${this.leaseMs} ms has expired`;
   }
 
-  /** The deadline that ends first. */
   earlier(other: Deadline, clock: Clock): Deadline {
     return other.remainingMs(clock) < this.remainingMs(clock) ? other : this;
   }
@@ -109,11 +102,7 @@ export function pause(clock: Clock, delayMs: number): Promise<void> {
   return new Promise((resolve) => clock.schedule(delayMs, resolve, { keepAlive: true }));
 }
 
-/**
- * The delay before a failed statement is sent again. It grows from about 10 ms, and jitter spreads the contenders.
- *
- * @param attempt 0 or 1 for the first
- */
+/** The delay before a failed statement is sent again: about 10 ms for attempt 0 or 1, then longer, with jitter. */
 export function statementRetryDelayMs(
   { random }: { readonly random: () => number },
   attempt: number,
@@ -125,10 +114,7 @@ export function statementRetryDelayMs(
 /** Captured when this module loads, so that a test with fake timers does not block it. */
 const nextTurn = setImmediate;
 
-/**
- * Settles like `promise`, or calls `onTimeout` if that takes longer than `limitMs`. With a limit of 0, a promise that
- * has already settled still wins.
- */
+/** Settles like `promise`, or calls `onTimeout` after `limitMs`. Even with a limit of 0, a settled promise wins. */
 function settleWithin<T, L>(
   clock: Clock,
   promise: Promise<T>,

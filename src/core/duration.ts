@@ -38,7 +38,6 @@ export function parseDuration(value: Duration, what: string, longestDays = LONGE
   return Math.round(milliseconds * 1000) / 1000;
 }
 
-/** Parses a duration that must be longer than zero. */
 export function parsePositiveDuration(value: Duration, what: string, longestDays?: number): number {
   const milliseconds = parseDuration(value, what, longestDays);
   if (milliseconds === 0) refuseOption(what, value, 'it must be longer than zero');

@@ -50,7 +50,6 @@ function nameOf(type: typeof CronlatchError): string {
   return (Object.hasOwn(type, 'code') ? NAMES[type.code] : undefined) ?? type.name;
 }
 
-/** The codes of a class and of its base classes. */
 function codesOf(type: typeof CronlatchError): readonly string[] {
   const parent = Object.getPrototypeOf(type) as typeof CronlatchError | typeof Error;
   return 'code' in parent ? [type.code, ...codesOf(parent)] : [type.code];
@@ -61,10 +60,7 @@ export class InvalidLockConfigurationError extends CronlatchError {
   static override readonly code = 'CRONLATCH_INVALID_CONFIGURATION';
 }
 
-/**
- * A call that the API does not allow: a guarded handler that returns a generator, a second configured guard, and so
- * on.
- */
+/** A call that the API does not allow, for example a guarded handler that returns a generator, or a second guard. */
 export class InvalidLockUseError extends CronlatchError {
   static override readonly code = 'CRONLATCH_INVALID_USE';
 }
@@ -103,10 +99,7 @@ export class FatalJobError extends CronlatchError {
   static override readonly code = 'CRONLATCH_FATAL_JOB';
 }
 
-/**
- * The row of the run no longer belongs to this attempt. The attempt's effects may have been rolled back, or may
- * happen twice.
- */
+/** The row of the run belongs to another attempt. This attempt's effects may be rolled back, or may happen twice. */
 export class ClaimLostError extends CronlatchError {
   static override readonly code = 'CRONLATCH_CLAIM_LOST';
 }
@@ -116,10 +109,7 @@ export class RunAlreadyCompletedError extends CronlatchError {
   static override readonly code = 'CRONLATCH_RUN_ALREADY_COMPLETED';
 }
 
-/**
- * The business calendar of a job threw, did not answer in time, or did not return a boolean. `cause` is the error
- * that it threw.
- */
+/** A business calendar threw (`cause` is its error), did not answer in time, or did not return a boolean. */
 export class CalendarError extends CronlatchError {
   static override readonly code = 'CRONLATCH_CALENDAR';
 }
@@ -129,12 +119,9 @@ export interface LockStorageErrorOptions extends ErrorOptions {
   driverCode?: string | undefined;
 }
 
-/**
- * The store failed or did not answer in time. If the failed statement was to acquire a lock, the handler did not run.
- */
+/** The store failed or did not answer in time. If it happened while a lock was acquired, the handler did not run. */
 export class LockStorageError extends CronlatchError {
   static override readonly code: string = 'CRONLATCH_STORAGE';
-  /** What is known about the failed statement. */
   readonly outcome: StorageOutcome;
   /** The error code of the driver or the server, for example `ER_NO_SUCH_TABLE`. */
   readonly driverCode: string | undefined;

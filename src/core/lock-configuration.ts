@@ -27,15 +27,13 @@ export interface LockConfiguration {
    */
   readonly maxLockDuration?: Duration | undefined;
   /**
-   * Lets two jobs use this lock, so that they exclude each other. Without it, a name that is used twice is treated as
-   * a mistake.
+   * Lets two jobs share this lock, so that they exclude each other. Otherwise a name that is used twice is an error.
    */
   readonly shared?: boolean | undefined;
   /** The longest allowed name, in characters, up to 255. Set it to the guard's `nameLength`. Default 64. */
   readonly nameLength?: number | undefined;
 }
 
-/** @param defaults the times of a lock that does not set its own */
 export function withDefaults(
   lock: LockConfiguration,
   defaults: Omit<LockConfiguration, 'name'>,
@@ -48,7 +46,6 @@ export function withDefaults(
   };
 }
 
-/** A lock configuration for one run. */
 export interface TaskConfiguration extends LockConfiguration {
   /** The scheduled time of this run, if it is known. The events of the run report it. */
   readonly scheduledAt?: Date | undefined;
@@ -71,10 +68,8 @@ export type CompiledLock = LockConfiguration & LockTerms & { readonly job?: stri
 const compiled = new WeakMap<LockConfiguration, number>();
 
 /**
- * Checks a configuration once for all of its runs. `checkLockConfiguration` recognizes the result and does not parse
- * it again.
+ * Checks a configuration once for all of its runs. `checkLockConfiguration` does not parse the result again.
  *
- * @param job the name of the job in events
  * @throws InvalidLockConfigurationError naming the lock and the value
  */
 export function compileLock(
@@ -89,7 +84,7 @@ export function compileLock(
 }
 
 /**
- * The same lock with another name. Only the name is checked.
+ * The same lock with another name.
  *
  * @throws InvalidLockConfigurationError for a name that a lock cannot have
  */
@@ -101,7 +96,6 @@ export function renameLock(lock: CompiledLock, name: unknown): CompiledLock {
   return renamed;
 }
 
-/** The name of the job whose lock was compiled. */
 export function jobOf(configuration: LockConfiguration): string | undefined {
   return compiled.has(configuration) ? (configuration as CompiledLock).job : undefined;
 }

@@ -12,11 +12,7 @@ export const PLACE_NAME = 'cronlatch-place';
 /** Fits the names of both rows. */
 const SHORTEST_NAME_LENGTH = 16;
 
-/**
- * Refuses names that a store could truncate, fold or confuse. Every store compares names byte for byte.
- *
- * @param nameLength the most code points that fit into the store's column
- */
+/** Refuses names that a store could truncate, fold or confuse. `nameLength` is in code points. */
 export function checkLockName(
   name: unknown,
   nameLength: number = DEFAULT_NAME_LENGTH,

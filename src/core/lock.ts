@@ -57,7 +57,7 @@ export interface LockProvider {
    */
   lock(configuration: LockConfiguration, observer?: LockObserver): Promise<Lock | undefined>;
   /**
-   * For health checks: sends one small statement to the store. Optional.
+   * For health checks: sends one small statement. Optional.
    *
    * @throws LockStorageError if the store fails, or does not answer within `timeoutMs`
    */
@@ -99,10 +99,8 @@ export interface LockProvider {
     request: { readonly owner: string; readonly lockAtMostFor: Duration },
   ): Promise<boolean>;
   /**
-   * Resolves when another attempt at this lock is worthwhile: it was released, or that is not known. Optional, for stores
-   * that can notify. Waiters of any other store poll.
-   *
-   * @param signal ends the wait. The promise then resolves too.
+   * Resolves when another attempt at this lock is worthwhile: it was released, or that is not known. Also resolves when
+   * `signal` aborts. Optional, for stores that can notify. Waiters of any other store poll.
    */
   released?(name: string, signal: AbortSignal): Promise<void>;
   /**
@@ -115,7 +113,6 @@ export interface LockProvider {
   purge?(olderThanMs: number): Promise<number>;
 }
 
-/** A lock as its store shows it. */
 export interface LockState {
   readonly name: string;
   /** Whether the lease lasts, by the store's clock. */
@@ -132,7 +129,6 @@ export interface LockState {
   readonly fencingToken: number | undefined;
 }
 
-/** A part of a list of locks. */
 export interface LockPage {
   /** Only locks after this name. Default: from the first one. */
   readonly after?: string | undefined;

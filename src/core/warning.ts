@@ -1,4 +1,3 @@
-/** Where warnings go by default. */
 export function warnInProcess(message: string): void {
   process.emitWarning(message, { code: 'CRONLATCH' });
 }

@@ -43,10 +43,7 @@ export function configuredGuard(): JobGuard | undefined {
 }
 
 /**
- * Returns the given guard, or else the configured one.
- *
- * @param caller the name of the function that needs a guard, for messages
- * @throws NotConfiguredError if there is no guard
+ * @throws NotConfiguredError if no guard is given or configured
  * @throws InvalidLockUseError if the guard is closed
  */
 export function requireGuard(given: JobGuard | undefined, caller: string): JobGuard {

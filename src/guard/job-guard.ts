@@ -51,7 +51,6 @@ export function guardWithRuns(options: JobGuardOptions, runStore: RunStore): Job
   return new JobGuard(own);
 }
 
-/** Runs jobs under locks. */
 export class JobGuard {
   /** Shows the locks of the guard's lock provider, and lets an operator release one by force, or hold one. */
   readonly locks: GuardLocks;
@@ -278,11 +277,7 @@ export class JobGuard {
     return this.#events.on(name, listener);
   }
 
-  /**
-   * Adds a listener for the next event of this name only.
-   *
-   * @returns a function that removes the listener
-   */
+  /** @returns a function that removes the listener */
   once<K extends EventName>(name: K, listener: EventListener<K>): () => void {
     return this.#events.once(name, listener);
   }

@@ -2,7 +2,6 @@ import type { PeriodKind } from './periods/period';
 import type { CatchUpPolicy } from './policy/catch-up';
 import type { RetryPolicy } from './policy/retry';
 
-/** One schedule of a job. */
 export interface DeclaredSchedule {
   readonly expression: string;
   /** `undefined`: the time zone of the host. */
@@ -50,9 +49,7 @@ export interface JobRegistration {
   /** The name of the once-per job, or else the name of the lock. */
   readonly job: string;
   readonly declared: DeclaredJob;
-  /** The next scheduled time. `undefined` if it is unknown. */
   readonly nextScheduledAt: Date | undefined;
-  /** The version of cronlatch. */
   readonly version: string;
   /** The host and the process: `host/pid`. */
   readonly registeredBy: string;
@@ -63,10 +60,7 @@ export const REGISTER_EVERY_MS = 120_000;
 /** No instance declares a job that was not registered for so long. */
 export const IDLE_AFTER_MS = 900_000;
 
-/**
- * A row of the register. All instants but the scheduled time are the database's. The last run is that of a job with
- * `history: true`.
- */
+/** All instants but the scheduled time are the database's. Only a job with `history: true` has a last run. */
 export interface RegisteredJob extends JobRegistration {
   /** When an instance last registered it. Instances do so every 2 minutes, at a check for overdue runs. */
   readonly registeredAt: Date;
@@ -93,13 +87,11 @@ export interface UnreadableJob extends Pick<RegisteredJob, 'job' | 'version' | '
   readonly declared?: DeclaredJob | undefined;
 }
 
-/** A change of one registered job. */
 export type JobChange = ScheduleChange | LastRunChange;
 
 /** Moves the next scheduled time on, unless the stored one is later than `answeredAt`. */
 interface ScheduleChange {
   readonly job: string;
-  /** The scheduled time of the latest tick that was answered. */
   readonly answeredAt: Date;
   readonly nextScheduledAt: Date | undefined;
 }
@@ -123,10 +115,7 @@ export function differencesOf(before: DeclaredJob, now: DeclaredJob) {
     .filter((difference) => difference.before !== difference.now);
 }
 
-/**
- * Compared as a text: two declarations are equal only if their schedules are written alike. A job that is enabled again
- * is not late for the time before.
- */
+/** Compared as a text. Without `enabled`, a job that is enabled again would be late for the time before. */
 export function scheduleText({ schedules, enabled }: DeclaredJob): string {
   const texts = schedules.map(({ expression, timeZone }) =>
     timeZone === undefined ? expression : `${expression} (${timeZone})`,
@@ -134,7 +123,6 @@ export function scheduleText({ schedules, enabled }: DeclaredJob): string {
   return [...texts.sort(), ...(enabled === false ? ['disabled'] : [])].join('; ');
 }
 
-/** Whether a hold of its lock keeps the job from starting. */
 export function canBePaused({ kind, hasNameFunction }: DeclaredJob): boolean {
   return kind !== 'tick' && hasNameFunction === undefined;
 }

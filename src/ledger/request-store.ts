@@ -26,14 +26,11 @@ export interface StoredRequest extends Omit<NewRequest, 'dueInMs' | 'expiresInMs
   readonly createdAt: Date;
   readonly dueAt: Date;
   readonly expiresAt: Date;
-  /** The instance that has taken it last. */
   readonly takenBy: string | undefined;
   /** An instance that takes it and does not renew this lease has crashed. */
   readonly leaseUntil: Date | undefined;
-  /** How often it was taken. */
   readonly attempt: number;
   readonly endedAt: Date | undefined;
-  /** Why it was skipped, or how it failed. */
   readonly outcome: string | undefined;
 }
 
@@ -48,9 +45,8 @@ export interface RequestChange {
 /** Requests that instances take by a conditional write. Each method is one step, as in `RunStore`. */
 export interface RequestStore {
   /**
-   * Adds a request. One with the same id that has ended or expired is replaced if `replaces` is set.
-   *
-   * @returns `false` if there is one of this id: nothing was written
+   * `replaces`: instead of an ended or expired one with the same id. Returns `false` if there is one: nothing was
+   * written.
    */
   add(
     request: NewRequest,

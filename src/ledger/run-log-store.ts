@@ -17,17 +17,12 @@ export interface RunOutput {
   /** @param part any part of the output; the next one may continue its last line, or its last character */
   write(part: string | Uint8Array): void;
   progress(progress: RunProgress): void;
-  /** Call it when the handler has settled. */
   end(): void;
 }
 
 /** Keeps what runs print. No method waits for the row of a run. A purge deletes the entries with their runs. */
 export interface RunLogStore {
-  /**
-   * Adds an entry, or without lines only changes the progress of the attempt.
-   *
-   * @param attempt the same object for all entries of an attempt
-   */
+  /** Adds an entry, or only progress. All entries of an attempt pass the same `attempt` object. */
   append(
     attempt: Claim,
     entry: Pick<RunLogEntry, 'lines'> & RunProgress,

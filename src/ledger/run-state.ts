@@ -1,7 +1,6 @@
 /** The state of a run's row. A period without a row has none of these. */
 export type RunState = 'pending' | 'running' | 'completed' | 'failed' | 'interrupted' | 'skipped';
 
-/** `'absent'`: there is no row yet. */
 export type StateBefore = 'absent' | RunState;
 
 export type Actor =
@@ -13,7 +12,6 @@ export type Actor =
   | 'calendar'
   /** A tick that comes after `startDeadline`. */
   | 'deadline'
-  /** The holder that started the run, recognised by its claim. */
   | 'holder'
   | 'rerun'
   | 'rerun with force'
@@ -29,8 +27,8 @@ export interface StateChange {
 }
 
 /**
- * Every change of a run's state. `mayChange` checks the acts of operators against this table when they happen. The
- * `decide…` functions make the other changes, and tests compare those functions with this table.
+ * Every change of a run's state. `mayChange` checks acts of operators against it, and tests check the `decide…`
+ * functions.
  */
 export const STATE_CHANGES: readonly StateChange[] = [
   { from: ['absent'], to: ['running'], by: ['claim'], condition: 'the unique key decides' },

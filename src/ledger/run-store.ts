@@ -49,7 +49,6 @@ export interface PeekRequest {
 
 export interface Peek {
   readonly now: Date;
-  /** The requested run, the runs that are due or running, and those since `since`: each once, in no order. */
   readonly runs: readonly RunSummary[];
   /**
    * No period that begins before this instant counts as missed. If a run with a `purged` event was found since
@@ -62,7 +61,6 @@ export interface Peek {
 export interface PurgeRequest {
   /** Deletes only runs whose period ended longer ago than this, and that were last written longer ago. */
   readonly olderThanMs: number;
-  /** The most runs that one step deletes. */
   readonly limit: number;
   /** `next` of the previous step. Left out for the first step. */
   readonly from?: unknown;
@@ -87,7 +85,6 @@ export interface RunQuery {
 }
 
 export interface SummaryQuery {
-  /** The runs of these jobs, at most 10,000. */
   readonly jobs: readonly string[];
   /** The start of the period: from `from` on, before `to`. Runs of custom keys have none, and are left out. */
   readonly from: Date;
@@ -95,7 +92,6 @@ export interface SummaryQuery {
   readonly limit: number;
 }
 
-/** A job and scope with a run that is due, or running according to its row. */
 export type OverdueScope = Pick<RunKey, 'job' | 'scope'>;
 
 /**
@@ -109,10 +105,7 @@ export type OverdueScope = Pick<RunKey, 'job' | 'scope'>;
 export interface RunStore {
   /** One plain read. */
   peek(request: PeekRequest, options: StatementOptions): Promise<Peek>;
-  /**
-   * One plain read of these jobs. It returns each job and scope once, however many of its runs wait, and at most
-   * 1,000. The one that has waited longest comes first.
-   */
+  /** One plain read, with each job and scope once, at most 1,000. The one that has waited longest comes first. */
   overdue(jobs: readonly string[], options: StatementOptions): Promise<readonly OverdueScope[]>;
   /** @returns `false` if there is a row of that key: nothing was written */
   insert(run: NewRun, options: StatementOptions): Promise<boolean>;
@@ -128,11 +121,7 @@ export interface RunStore {
     decide: (found: FoundRun | undefined) => Decision<T>,
     options: StatementOptions,
   ): Promise<T>;
-  /**
-   * Completes the run if its row is running under exactly this claim: one conditional write.
-   *
-   * @returns `false` if it is not: nothing was written
-   */
+  /** Completes the run by one conditional write. Returns `false` if its row is not running under exactly this claim. */
   complete(claim: Claim, result: string | undefined, options: StatementOptions): Promise<boolean>;
   /** Ordered by the start of the period, or by the time of creation for a run without one. */
   find(query: RunQuery, options: StatementOptions): Promise<readonly Run[]>;
@@ -144,7 +133,6 @@ export interface RunStore {
   latest(options: StatementOptions): Promise<readonly LatestRun[]>;
   /** One plain read, for an overview: runs without their results and errors, the newest period first. */
   summaries(query: SummaryQuery, options: StatementOptions): Promise<readonly RunSummary[]>;
-  /** The oldest first. */
   events(key: RunKey, options: StatementOptions): Promise<readonly RunEvent[]>;
   /**
    * One step of a purge. It deletes runs that have ended (completed, skipped, or failed permanently), with their
@@ -164,28 +152,17 @@ export interface RunStore {
    * @throws SchemaMismatchError if the table of the register is missing or cannot be used
    */
   registerJobs(jobs: readonly JobRegistration[], options: StatementOptions): Promise<void>;
-  /** One plain read of all registered jobs. */
   jobs(options: StatementOptions): Promise<JobRegister>;
-  /**
-   * Changes registered jobs with one statement. A change of a job that is not registered has no effect.
-   *
-   * @param changes at most one of each job
-   */
+  /** Changes registered jobs with one statement, each at most once. Changes of unregistered jobs have no effect. */
   updateJobs(changes: readonly JobChange[], options: StatementOptions): Promise<void>;
   /**
-   * Removes a job from the register, unless it has been registered within the last `idleMs`. Its runs stay.
-   *
-   * @returns `false` if nothing was removed
+   * Removes a job from the register, but not its runs. Returns `false` if it was registered within the last `idleMs`.
    */
   forgetJob(job: string, idleMs: number, options: StatementOptions): Promise<boolean>;
   /** Requests to run jobs, and notices. Without it, a guard neither runs a job by request nor sends notices. */
   readonly requests?: RequestStore | undefined;
   /** What runs print. Without it, a guard refuses `keepLog`, and `progress()` has no effect. */
   readonly logs?: RunLogStore | undefined;
-  /**
-   * Checks the tables in which the store keeps its runs.
-   *
-   * @throws SchemaMismatchError if they are missing or cannot keep runs; the message names the fix
-   */
+  /** @throws SchemaMismatchError if the tables are missing or cannot keep runs; the message names the fix */
   check(): Promise<void>;
 }

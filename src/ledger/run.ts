@@ -43,7 +43,6 @@ export interface RunSummary extends RunKey, RunPeriod {
   readonly leaseUntil: Date | undefined;
   /** When the first attempt of this generation started. */
   readonly firstStartedAt: Date | undefined;
-  /** When the last attempt started. */
   readonly startedAt: Date | undefined;
   readonly finishedAt: Date | undefined;
   readonly reason: string | undefined;
@@ -68,8 +67,7 @@ export interface RunProgress {
 export type LatestRun = RunSummary & Partial<Pick<Run, 'error'>> & RunProgress;
 
 /**
- * The kinds of entries in a run's history: an attempt that failed, was lost or was replaced, and every act of an
- * operator. `'purged'` marks the run after the last one that a purge deleted.
+ * An attempt that failed, was lost or was replaced, or an act of an operator. `'purged'` marks the run after a purge.
  */
 export type RunEventKind =
   | 'failed'
@@ -120,7 +118,6 @@ export function isRunAhead({ state, startedAt, updatedAt }: Partial<RunSummary>,
   return state !== 'running' && (isAhead(startedAt, now) || isAhead(updatedAt, now));
 }
 
-/** Describes a run in messages. */
 export function describeRun({ job, scope, periodKey }: RunKey): string {
   return `the run of job '${job}'${scope === '' ? '' : ` (${scope})`} for ${periodKey}`;
 }
@@ -130,10 +127,7 @@ export function identityOf({ job, scope, periodKey, generation, attempt }: RunId
   return { job, scope, periodKey, generation, attempt };
 }
 
-/**
- * @param what names the instant in the message
- * @throws InvalidLockConfigurationError for an instant whose period some databases could not store
- */
+/** @throws InvalidLockConfigurationError for an instant whose period some databases could not store */
 export function checkInstant(instant: Date | undefined, what: string): void {
   if (instant === undefined || isStorable(instant)) return;
   refuseOption(what, instant, `it must be a ${STORABLE}`);

@@ -32,15 +32,11 @@ export function limitOf({ statementTimeoutMs }: LedgerContext): StatementOptions
   return { timeoutMs: statementTimeoutMs };
 }
 
-/** Waits before a failed statement is sent again. */
 export async function pauseAfter(context: LedgerContext, attempt: number): Promise<void> {
   await pause(context.clock, statementRetryDelayMs(context, attempt));
 }
 
-/**
- * Sends a statement, and up to three times more while it fails in a way that passes. The statement must be harmless if it
- * runs twice.
- */
+/** Sends a statement up to four times while its failure may pass. It must be harmless if it runs twice. */
 export async function retryTransient<T>(
   context: LedgerContext,
   statement: (options: StatementOptions) => Promise<T>,
@@ -58,10 +54,9 @@ export async function retryTransient<T>(
 }
 
 /**
- * Sends a statement until the store has answered. The statement must be harmless if it runs twice.
+ * Sends a statement until the store has answered. It must be harmless if it runs twice.
  *
  * @param giveUpAtMs monotonic: from then on, a failure is thrown
- * @param isAbandoned asked after a failure: if so, it is thrown, too
  */
 export async function retryUntilAnswered<T>(
   context: LedgerContext,

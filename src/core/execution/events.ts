@@ -7,14 +7,12 @@ import type { SkipReason } from './task-result';
 
 /** The fields that all events of a lock have. */
 export interface LockEvent {
-  /** The name of the lock. */
   readonly name: string;
   /**
    * The name of the job, which is the same for all of its calls: its `label` if a function names its locks. `undefined`
    * for a lock that no job has requested.
    */
   readonly job?: string | undefined;
-  /** The scheduled time, if it is known. */
   readonly scheduledAt: Date | undefined;
 }
 
@@ -41,17 +39,14 @@ export interface RunIdentity {
   readonly attempt: number;
 }
 
-/** The fields that all events of a run have. */
 export interface RunLockEvent extends LockEvent {
   /** `undefined` for a job that has only a lock. */
   readonly run?: RunIdentity | undefined;
 }
 
-/** The outcome of one call of a job through the guard. */
 export interface TickEvent extends RunLockEvent {
   /** `'lock-failed'`: the job did not run, for one of the reasons of `lock:failed`. */
   readonly outcome: 'completed' | 'failed' | 'skipped' | 'lock-failed';
-  /** Set if the call was skipped. */
   readonly reason?: RunSkipReason | undefined;
   /** The duration of the handler. `undefined` if it was not called. */
   readonly durationMs?: number | undefined;
@@ -69,28 +64,19 @@ export type RunSkipReason = SkipReason | 'given-back';
  */
 export interface CronlatchEvents {
   'lock:acquired': LockEvent & { readonly fencingToken: number | undefined };
-  /**
-   * The job did not run here. `heldBy` and `heldUntil` are read at most once a minute per name, and are `undefined`
-   * otherwise.
-   */
+  /** The job did not run here. `heldBy` and `heldUntil` are read at most once a minute per name, else `undefined`. */
   'lock:skipped': MissedTickEvent & {
     readonly reason: SkipReason;
     readonly heldBy: string | undefined;
     readonly heldUntil: Date | undefined;
   };
-  /**
-   * The job did not run. It is not certain that the lock was obtained or the run claimed, or the scheduler dropped
-   * the tick.
-   */
+  /** The job did not run, because its lock or its run is uncertain, or because the scheduler dropped the tick. */
   'lock:failed': MissedTickEvent & { readonly error: unknown };
   'lock:extended': LockEvent & { readonly lockAtMostForMs: number };
   'lock:lost': LockEvent & { readonly error: LockLostError };
   /** `stillOurs` is `false` if the lease had ended before: it expired, its row was lost, or an operator or a holder ended it. */
   'lock:released': LockEvent & { readonly stillOurs: boolean };
-  /**
-   * The job has ended, but its lock blocks the next run until the lease expires: the store did not answer, or it showed no
-   * trace of this lease until then.
-   */
+  /** The job has ended, but its lock stays held until its lease expires: the store did not confirm the release. */
   'lock:releaseFailed': LockEvent & { readonly error: unknown };
   /** An operator ended the lease of a holder. */
   'lock:forced': LockEvent & {
@@ -100,10 +86,7 @@ export interface CronlatchEvents {
     readonly reason: string;
   };
   'run:started': RunLockEvent & { readonly fencingToken: number | undefined };
-  /**
-   * `lockLost` is `true` if a job that has only a lock ended after it had lost the lock: another instance may have run it
-   * meanwhile.
-   */
+  /** `lockLost`: a job that has only a lock had lost it before it ended. Another instance may have run it meanwhile. */
   'run:completed': RunLockEvent & { readonly durationMs: number; readonly lockLost?: true };
   /** `retryAt` is set if the ledger retries the run, and `isFinal` if only an operator can rerun it. */
   'run:failed': RunLockEvent & {
@@ -112,10 +95,7 @@ export interface CronlatchEvents {
     readonly retryAt?: Date | undefined;
     readonly isFinal?: boolean | undefined;
   };
-  /**
-   * The ledger refused the run for this reason, or the job gave its attempt back or skipped its period. `durationMs` is
-   * set if the handler was called.
-   */
+  /** The ledger refused the run, or the job gave it back or skipped it. `durationMs`: the handler was called. */
   'run:skipped': RunLockEvent & {
     readonly reason: RunSkipReason;
     readonly durationMs?: number | undefined;
@@ -126,20 +106,16 @@ export interface CronlatchEvents {
   'run:takenOver': RunLockEvent & { readonly lostAttempt: number; readonly lostClaim: string | undefined };
   /** The holder of an attempt crashed, and an operator must resolve the run. */
   'run:interrupted': RunLockEvent & { readonly lostClaim: string | undefined };
-  /**
-   * The lease is lost, but the handler is still running. This process does not start the job again until the handler
-   * settles.
-   */
+  /** The lease is lost, but the handler still runs. This process does not start the job again before it settles. */
   'run:stuck': LockEvent;
   /**
-   * The scheduled time of a registered job passed longer ago than the guard's `lateAfter`, and no instance has answered
-   * its tick. Emitted once per job and scheduled time by each instance that has registered the job. A job that has only a
-   * lock needs `history: true`. `name` is its lock.
+   * No instance has answered a tick of a registered job within `lateAfter`. Each instance that has registered the job
+   * reports this once per scheduled time. A job that has only a lock needs `history: true`. `name` is its lock.
    */
   'job:late': LockEvent & { readonly scheduledAt: Date; readonly job: string };
   /**
-   * Emitted exactly once for each call of a job, when the call has ended, tick or manual. A tick that node-cron dropped
-   * counts as a call. An overdue run that the guard starts itself has no tick.
+   * Emitted exactly once when a call of a job has ended: a tick, a manual call, or a tick that node-cron dropped.
+   * An overdue run that the guard starts itself has no tick.
    */
   tick: TickEvent;
   /**
@@ -175,12 +151,9 @@ export interface CronlatchEvents {
   'guard:warning': { readonly message: string; readonly error?: unknown };
 }
 
-/** What an observer learns of a run before its handler is called. */
 export type ObservedRun = CronlatchEvents['run:started'] & { readonly businessDate?: string | undefined };
 
-/**
- * Called around the handler of a run and the events of the run. It calls `work` once and settles as `work` does.
- */
+/** Called around the handler of a run and the events of the run. Calls `work` once and settles as `work` does. */
 export type RunWrapper = <T>(run: ObservedRun, work: () => Promise<T>) => Promise<T>;
 
 export type EventName = keyof CronlatchEvents;

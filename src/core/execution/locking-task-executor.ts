@@ -38,15 +38,11 @@ const LONGEST_SILENCE_MS = 60_000;
 /** The details of one call for its `tick` event, added as the call proceeds. */
 export type TickDetails = { -readonly [K in 'scheduledAt' | 'run' | 'reason' | 'durationMs']?: TickEvent[K] };
 
-/** Details of a task under a lock, for its events. */
 export interface ExecuteOptions {
-  /** The run, if a ledger records it. */
   readonly run?: RunIdentity | undefined;
-  /** The business date of that run. */
   readonly businessDate?: string | undefined;
   /** Called after the task has resolved. Returns why its run does not count as completed, if so. */
   readonly skipReason?: () => RunSkipReason | undefined;
-  /** Called after the task has rejected. */
   readonly failureDetails?: () => FailureDetails;
   /** Set if the task is the handler of the tick itself. */
   readonly tick?: TickDetails | undefined;
@@ -54,17 +50,14 @@ export interface ExecuteOptions {
 
 /** A lock while it is held. */
 export interface HeldLock {
-  /** As the handler sees it. */
   readonly lock: Lock;
   /** Whether the guard has stopped waiting for the work under the lock. */
   readonly isAbandoned: () => boolean;
   /** Keeps the lock until this has settled, although the caller gets its result before. It must not reject. */
   keepUntil(work: Promise<unknown>): void;
-  /** Runs a task, and emits its events. */
   execute<T>(task: LockedTask<T>, options?: ExecuteOptions): Promise<T>;
 }
 
-/** Runs tasks under locks, for decorated methods, `guard.run` and `guard.wrap`. */
 export class LockingTaskExecutor {
   readonly #lockProvider: LockProvider;
   readonly #clock: Clock;
@@ -97,8 +90,7 @@ export class LockingTaskExecutor {
   }
 
   /**
-   * Like `executeWithLock`, but takes the scheduled time separately, so that all runs of a job share one
-   * configuration.
+   * Like `executeWithLock`, but takes the scheduled time separately, so that all runs of a job share one configuration.
    */
   runTask<T>(
     task: LockedTask<T>,
@@ -115,7 +107,8 @@ export class LockingTaskExecutor {
   /**
    * Like `runTask`, for work that decides under the lock whether to run a task, or to run several.
    *
-   * @param acquisition.acquire acquires the lock instead of a single attempt. It may wait, also for a run of this process.
+   * @param acquisition.acquire replaces the single attempt to acquire the lock. It may wait, also for a run of this
+   * process
    */
   async holding<T>(
     configuration: LockConfiguration,
@@ -192,10 +185,7 @@ export class LockingTaskExecutor {
     }
   }
 
-  /**
-   * A provider of a third party may never answer, and its job would be skipped silently. cronlatch's own providers
-   * limit each statement.
-   */
+  /** A provider of a third party may never answer. cronlatch's own providers limit each statement. */
   #warnIfSilent(answer: Promise<Lock | undefined>, name: string): Promise<Lock | undefined> {
     if (this.#lockProvider instanceof StorageBasedLockProvider) return answer;
     const warn = (): void =>

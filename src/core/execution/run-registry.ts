@@ -9,7 +9,6 @@ import type { SkipReason } from './task-result';
 
 /** A lock that this process holds. */
 export interface RunningLock {
-  /** The name of the lock. */
   readonly name: string;
   /** `undefined` for a lock that no job has requested. */
   readonly job: string | undefined;
@@ -33,7 +32,6 @@ export class ActiveRun {
   readonly settled: Promise<void>;
   #settle = (): void => {};
   lease: Lock | undefined;
-  /** When the lease was granted. */
   grantedAtMs = 0;
   /** The task under the lock, the last one if there were several. */
   task: RunLockEvent | undefined;
@@ -57,7 +55,6 @@ export class ActiveRun {
     return { name, job: task?.job, run: task?.run, since, until, fencingToken: lease.fencingToken };
   }
 
-  /** Whether the lease has expired while the handler still runs. */
   get isStuck(): boolean {
     return this.lease?.signal.aborted ?? false;
   }
@@ -98,7 +95,6 @@ export class RunRegistry {
     return () => void this.#wrappers.delete(wrapper);
   }
 
-  /** Calls `work` inside all wrappers. */
   observe<T>(run: ObservedRun, work: () => Promise<T>): Promise<T> {
     const wrap = (inner: () => Promise<T>, wrapper: RunWrapper) => () => wrapper(run, inner);
     return [...this.#wrappers].reduce(wrap, work)();
@@ -224,7 +220,6 @@ export class GrantedLock implements Lock {
     return this.#run.isAskedToStop || this.isLost;
   }
 
-  /** Whether the lease was lost before its release. */
   get isLost(): boolean {
     return this.#lease instanceof Lease ? this.#lease.isLost : this.#lease.signal.aborted;
   }
@@ -233,7 +228,6 @@ export class GrantedLock implements Lock {
     return this.#run;
   }
 
-  /** Whether every task under the lock has settled. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
@@ -276,7 +270,6 @@ export class GrantedLock implements Lock {
     }
   }
 
-  /** Runs a task inside the lease. */
   async nest<T>(task: () => Promise<T>): Promise<T> {
     const run = task();
     this.#nested.add(run);
@@ -288,11 +281,7 @@ export class GrantedLock implements Lock {
   }
 }
 
-/**
- * Whether the signal of a lock has aborted. It creates no signal for a lease of cronlatch.
- *
- * @param lock the lock as the handler sees it
- */
+/** Whether the signal of a lock, as the handler sees it, has aborted. It creates no signal for a lease of cronlatch. */
 export function isAborted(lock: Lock): boolean {
   return lock instanceof GrantedLock ? lock.isAborted : lock.signal.aborted;
 }
@@ -310,10 +299,7 @@ export function isStop(lock: Lock, error: unknown, depth = 0): boolean {
 
 /**
  * Calls the listener after each extension by the handler, before the handler gets the result. Renewals by `keepAlive`
- * are not reported.
- *
- * @param lock the lock as the handler sees it
- * @returns a function that removes the listener
+ * are not reported. The returned function removes the listener.
  */
 export function afterExtensions(lock: Lock, listener: ExtensionListener): () => void {
   return lock instanceof GrantedLock ? lock.afterExtensions(listener) : () => {};

@@ -14,7 +14,7 @@ export interface AcquisitionOptions extends LeaseOptions {
   readonly lateReleases: LateReleases;
 }
 
-/** How long a request waits for a connection at most, if its `lockAtLeastFor` is as long. */
+/** The longest time that a request waits for a connection, even if its `lockAtLeastFor` is longer. */
 const LONGEST_CONNECTION_WAIT_MS = 30_000;
 
 const MOST_TRIES = 3;
@@ -24,9 +24,15 @@ const MOST_ROUNDS = 3;
 const LONGEST_LEASE_MS = 366 * DAY_MS;
 
 /**
- * One attempt to acquire a lock. It returns a grant, returns `undefined` if another process holds the lock, or
- * throws. With all retries and reads, it takes at most two statement limits, and before them `lockAtLeastFor`, but at most
- * 30 s, while it waits for a connection. After a longer wait, it could run a tick again that another instance has run.
+ * One attempt to acquire a lock:
+ *
+ * 1. Update the record, or insert it if there is none. Without `keepRows`, try the insert first.
+ * 2. If another process holds the lock, read its holder, at most once a minute per name, and return `undefined`.
+ * 3. If the outcome of a statement is unknown, read the record from the primary. If it holds our owner, we have the lock.
+ * 4. Otherwise retry a failed statement under the same owner, up to three tries, and throw when the time has passed.
+ *
+ * All statements together take at most two statement limits. Before them, the attempt waits for a connection for
+ * `lockAtLeastFor`, but at most 30 s. After a longer wait, it could repeat a tick that another instance has run.
  */
 export class Acquisition {
   readonly #options: AcquisitionOptions;
@@ -89,10 +95,7 @@ export class Acquisition {
     return this.#unsettledSentAt === undefined ? failure : unknownOutcome(failure);
   }
 
-  /**
-   * Inserts the row the first time, and updates it from then on. Both statements autocommit: in one transaction they
-   * would deadlock.
-   */
+  /** Inserts the row only the first time. Both statements autocommit: in one transaction they would deadlock. */
   async #updateOrInsert(): Promise<Grant | undefined> {
     const { accessor, seenLocks, clock } = this.#options;
     const { name } = this.#request;
@@ -116,7 +119,7 @@ export class Acquisition {
     return grant;
   }
 
-  /** For records that a release deletes, so that most attempts find none. */
+  /** For stores whose releases delete the record, so that most attempts find none. */
   async #insertOrUpdate(): Promise<Grant | undefined> {
     const { accessor, seenLocks, clock } = this.#options;
     const { name } = this.#request;
@@ -153,10 +156,7 @@ export class Acquisition {
     return isFreed;
   }
 
-  /**
-   * The store did not insert the record, so there must be one. Reads it from the primary, because a replica may lag
-   * behind.
-   */
+  /** The store refused the insert, so there must be a record. Reads the primary, because a replica may lag behind. */
   async #checkRefusedInsert(): Promise<void> {
     const { clock, seenLocks, keepRows } = this.#options;
     const { name } = this.#request;
@@ -193,10 +193,7 @@ export class Acquisition {
     return record;
   }
 
-  /**
-   * Settles a statement whose outcome is unknown. If it has not taken effect, it still may. A retry under the same
-   * owner is safe, whichever of the two arrives first.
-   */
+  /** Settles an unknown outcome. The statement may still take effect, so a retry uses the same owner, in any order. */
   async #resolve(failure: LockStorageError): Promise<SentGrant | undefined | 'free'> {
     this.#unsettledSentAt ??= this.#sentAt;
     for (let attempt = 0; ; attempt += 1) {
@@ -230,10 +227,7 @@ export class Acquisition {
     return this.#send((options) => this.#options.accessor.find(this.#request.name, { ...options, purpose }));
   }
 
-  /**
-   * A write gets its whole limit or is not sent. The store cancels waiting statements by its own limit, and a
-   * statement that outlived its sender would take the lock for no job.
-   */
+  /** A write gets its whole time limit or is not sent: one that outlived its sender would take the lock for no job. */
   #write<T>(statement: (options: StatementOptions) => Promise<T>): Promise<T> {
     const endsAtMs = this.#endsAtMs;
     if (this.#leftMs() < this.#limitMs)

@@ -31,7 +31,6 @@ export class LateReleases {
     private readonly statementTimeoutMs: number,
   ) {}
 
-  /** Resends the release of an owner, if it was sent before. */
   async resend(owner: string, timeoutMs: number): Promise<boolean> {
     return (await this.#sent.get(owner)?.(timeoutMs)) ?? false;
   }
@@ -52,9 +51,7 @@ export class LateReleases {
     this.#pending.add(release);
   }
 
-  /**
-   * Sends every pending release at once, and again when its statement can no longer take effect. Takes 4.5 s at most.
-   */
+  /** Sends every pending release at once, and again when its statement is cancelled. Takes 4.5 s at most. */
   async close(): Promise<void> {
     const untilMs = this.clock.monotonicMs() + LONGEST_WAIT_MS;
     const pending = [...this.#pending];

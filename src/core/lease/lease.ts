@@ -25,7 +25,6 @@ export interface LeaseOptions extends StatementContext {
   readonly guard?: LeaseGuard;
 }
 
-/** One grant of a storage-based lock, as its holder sees it. */
 export class Lease implements Lock {
   readonly #options: LeaseOptions;
   readonly #granted: SentGrant;
@@ -73,7 +72,6 @@ export class Lease implements Lock {
     return this.#loss.signal;
   }
 
-  /** Whether the signal has aborted. */
   get isLost(): boolean {
     return !this.#checkDeadline();
   }
@@ -105,7 +103,6 @@ export class Lease implements Lock {
    * Releases a lease that was granted too late to work under it, and throws a LockStorageError.
    *
    * @param basis what can be lost before the deadline, for the error
-   * @param startedAtMs when the lock was requested
    */
   async orRelease(basis: string, startedAtMs: number): Promise<Lease> {
     const waitedMs = this.#options.clock.monotonicMs() - startedAtMs;
@@ -294,8 +291,7 @@ export interface RenewalState {
 }
 
 /**
- * The first retry of a failed renewal comes after this share of the interval. Each further delay is twice as long, up
- * to the interval.
+ * The share of the interval before the first retry of a failed renewal. Each further delay doubles, up to the interval.
  */
 const FIRST_RETRY_SHARE = 1 / 10;
 

@@ -11,7 +11,6 @@ const DEFAULT_LIMIT = 100;
 /** For messages about statements that concern no single lock. */
 const ALL_LOCKS = '*';
 
-/** What an operator can do with the locks of a store. */
 export class LockRecords {
   constructor(
     private readonly context: StatementContext,

@@ -6,10 +6,7 @@ import type { LockRecord } from './storage-accessor';
 const LONGEST_HOST = 170;
 const HOST = hostname().slice(0, LONGEST_HOST);
 
-/**
- * Unique for every acquisition, so that a lost reply can be settled and a stale holder cannot change anything. The
- * host and the process make it readable.
- */
+/** Unique per acquisition, so that a lost reply can be settled and a stale holder cannot change anything. */
 export function newOwner(instance = instanceName()): string {
   return `${instance}/${randomUUID()}`;
 }
@@ -30,9 +27,7 @@ export function instanceName(name?: string): string {
 /** The width of an owner's column: host, process, acquisition, the number of an extension and the mark of a release. */
 export const LONGEST_OWNER = LONGEST_HOST + 70;
 
-/**
- * The mark of a release. A late extension then matches nothing, and a release whose reply was lost can be recognized.
- */
+/** The mark of a release. A late extension then matches nothing, and a release with a lost reply can be recognized. */
 export const RELEASED_MARK = '/released';
 
 /** Whether its lease has been released, and `lockAtLeastFor` keeps the lock. */
@@ -103,7 +98,6 @@ export class LeaseOwner {
     return this.#hasUnsettled;
   }
 
-  /** @returns the value that the next extension writes */
   next(): string {
     this.#extensions += 1;
     return `${this.acquired}/${this.#extensions}`;

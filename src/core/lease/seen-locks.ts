@@ -25,10 +25,7 @@ export class SeenLocks {
     return isDue;
   }
 
-  /**
-   * The lease that was seen ends then. A refused acquisition after that reads the record again, because it may be
-   * gone.
-   */
+  /** The lease that was seen ends then. A refused acquisition after that reads the record again. */
   expectEnd(name: string, endsAtMs: number): void {
     this.#remember(name, Math.min(endsAtMs, this.#readAtMs.get(name) ?? endsAtMs));
   }

@@ -18,21 +18,17 @@ export interface StatementContext {
   readonly observer?: LockObserver;
 }
 
-/**
- * A third of the lease. Even if a statement and the read that settles it each need all of it, the job keeps a third.
- */
+/** A third of the lease, so that a statement and the read that settles it leave the job a third. */
 export function statementLimitMs(context: StatementContext, lockAtMostForMs: number): number {
   return Math.min(lockAtMostForMs / 3, context.statementTimeoutMs);
 }
 
-/** A grant, and when the statement that was granted was sent. */
 export interface SentGrant {
   readonly grant: Grant;
   readonly sentAt: Moment;
 }
 
 interface StatementLimits {
-  /** The lock, for messages. */
   readonly name: string;
   readonly timeoutMs: number;
   readonly waitAtMostMs?: number;

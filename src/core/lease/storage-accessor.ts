@@ -12,19 +12,14 @@ export interface LockRequest {
 
 /** A request to extend a lease. */
 export interface ExtensionRequest extends LockRequest {
-  /**
-   * The new owner in the record. Every extension has another one, so that a delayed extension matches nothing after
-   * its successor.
-   */
+  /** The new owner in the record, another one per extension, so that a delayed extension matches nothing. */
   readonly nextOwner: string;
 }
 
 export interface StatementOptions {
   /** By the end of this time, the store has answered or cancelled the statement. Waiting for a connection counts. */
   readonly timeoutMs: number;
-  /**
-   * A statement may wait so long for a connection before its time limit begins. Only a store with `keepsTimeLimits` gets it.
-   */
+  /** How long a statement may wait for a connection before its time limit begins. Only with `keepsTimeLimits`. */
   readonly connectionWaitMs?: number | undefined;
   /** Called just before a statement is sent that had to wait for a connection. A store may leave it out. */
   readonly onSending?: (() => void) | undefined;
@@ -53,10 +48,7 @@ export interface NamedLockRecord extends LockRecord {
  * Any other error counts as `unknown`.
  */
 export interface StorageAccessor {
-  /**
-   * `true` if each method settles within its time limit, even if the store hangs. Without it, cronlatch limits how
-   * long it waits.
-   */
+  /** `true` if each method settles within its time limit, even if the store hangs. Default `false`. */
   readonly keepsTimeLimits?: boolean;
   /**
    * `true` if a record stays when its lock is released or expires. A release that finds no record during the lease is then

@@ -21,10 +21,7 @@ import {
 import type { StatementOptions, StorageAccessor } from './storage-accessor';
 
 export interface StorageBasedLockProviderOptions {
-  /**
-   * Identifies the place of the locks, equal on all instances that share them. Without it, two providers count as two
-   * places.
-   */
+  /** The place of the locks, equal on all instances that share them. Without it, two providers count as two places. */
   readonly id?: string | undefined;
   /** The longest name that the store can keep, in characters. Default 64, at most 255. */
   readonly nameLength?: number | undefined;
@@ -129,16 +126,12 @@ export class StorageBasedLockProvider implements LockProvider {
     return this.#records.purge(olderThanMs);
   }
 
-  /**
-   * Sends the pending releases, which takes 4.5 s at most, and closes what the accessor itself has opened. Held locks
-   * expire with their leases.
-   */
+  /** Sends pending releases (4.5 s at most), and closes what the accessor has opened. Held locks expire. */
   async close(): Promise<void> {
     await this.#lateReleases.close();
     await this.#context.accessor.close?.();
   }
 
-  /** @returns what `use` returns, or `undefined` if another process holds the lock */
   async #acquire<T>(
     configuration: LockConfiguration,
     owner: string,

@@ -19,7 +19,6 @@ export interface LockManagerOptions {
   /** The `keepAlive` of locks that do not set it. Default `false`. */
   readonly keepAlive?: boolean | Duration | undefined;
   readonly clock?: Clock | undefined;
-  /** Gets the events of the locks. */
   readonly events?: EventHub | undefined;
   /** For the jitter between two attempts: a number between 0 and 1. */
   readonly random?: (() => number) | undefined;
@@ -31,7 +30,7 @@ export interface LockOptions {
 }
 
 export interface TryLockOptions extends LockOptions {
-  /** How long to wait at most, up to 365 days. */
+  /** At most 365 days. Default: the lock is requested once. */
   readonly wait?: Duration | undefined;
 }
 

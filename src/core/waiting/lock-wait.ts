@@ -31,11 +31,10 @@ const MOST_VAIN_NOTIFICATIONS = 3;
 const SHORTEST_STATEMENT_TIMEOUT_MS = 1000;
 
 /**
- * Waits for a lock.
+ * Waits for a lock. A grant that arrives after an abort is released.
  *
  * @returns `undefined` if the wait has ended without a lock
- * @throws the reason of the signal that aborted. A grant that arrives later is released.
- * @throws the errors of the provider
+ * @throws the reason of the signal that aborted, and the errors of the provider
  */
 export async function waitForLock(context: WaitContext, request: WaitRequest): Promise<Lock | undefined> {
   const stop = new AbortController();
@@ -72,7 +71,6 @@ async function releaseLate(
   }
 }
 
-/** One wait, from the queue of this process to the store. */
 class LockWait {
   readonly #endsAtMs: number;
   /** Whether the provider reports releases. */

@@ -17,11 +17,7 @@ export interface RefreshOptions<T extends NonNullable<unknown>> {
   readonly isFresh: (value: NoInfer<T>) => boolean;
   /** Whether the value still works, so that no caller has to wait for its refresh. */
   readonly isUsable: (value: NoInfer<T>) => boolean;
-  /**
-   * Creates a value and stores it where `read` finds it. It runs under the lock: stop when `lock.signal` aborts.
-   *
-   * @param value the old value, if there is one
-   */
+  /** Creates a value and stores it where `read` finds it. It runs under the lock: stop when `lock.signal` aborts. */
   readonly refresh: (value: NoInfer<T> | undefined, lock: Lock) => NoInfer<T> | PromiseLike<NoInfer<T>>;
   /** How long a crashed refresher blocks the next one. Default: that of the manager. */
   readonly lockAtMostFor?: Duration | undefined;

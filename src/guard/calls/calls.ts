@@ -24,13 +24,8 @@ import { checkMethodOptions } from '../jobs/check-options';
 import { startOf } from './start-line';
 import type { OncePerJobRunner } from './once-per-job-runner';
 
-/** The register of the jobs of one guard. */
 export interface Register {
-  /**
-   * Adds a job that is scheduled, runs once per period, or has a history.
-   *
-   * @returns `false` for any other job: nothing schedules it here, and it keeps no runs
-   */
+  /** Adds a job that is scheduled, runs once per period, or has a history. Returns `false` for any other job. */
   add(job: Job & Partial<JobDeclaration>): boolean;
   /** Adds a job with a history that was not declared before its first call. */
   addCalled(job: Job): void;
@@ -40,7 +35,6 @@ export interface Register {
   register(): void;
 }
 
-/** The parts of a guard. */
 interface GuardParts {
   readonly clock: Clock;
   readonly registry: JobRegistry;
@@ -91,14 +85,12 @@ export class Calls {
     return jobs;
   }
 
-  /** Admits a single job. */
   admitOne<D extends JobDeclaration>(declaration: D): Job & D {
     return this.admit([declaration])[0] as Job & D;
   }
 
   /**
-   * Reports the admitted jobs once, when those of this turn of the event loop are all there. Called by each scheduler when
-   * it has added its jobs.
+   * Reports the admitted jobs once, at the end of this turn of the event loop. Each scheduler calls it after its jobs.
    */
   announce(): void {
     if (this.#isAnnouncing) return;
@@ -125,7 +117,6 @@ export class Calls {
     if (isInstance) registered?.showStandby(() => registry.isOnStandby);
   }
 
-  /** The locks of running jobs. */
   heldLocks(): readonly RunningLock[] {
     return this.parts.executor.runs.held();
   }
@@ -198,7 +189,6 @@ export class Calls {
       events.emit('tick', { ...lockEventOf(lock, scheduledAt), outcome: 'lock-failed', error });
   }
 
-  /** Returns the function that `guard.wrap` returns. */
   wrap<A extends unknown[], T>(
     configuration: LabelledConfiguration,
     task: (...args: A) => T | PromiseLike<T>,
@@ -235,11 +225,7 @@ export class Calls {
     };
   }
 
-  /**
-   * Calls the wrapper around each run of a handler.
-   *
-   * @returns a function that removes the wrapper
-   */
+  /** Calls the wrapper around each run of a handler. The returned function removes the wrapper. */
   wrapRuns(wrapper: RunWrapper): () => void {
     return this.parts.executor.runs.wrap(wrapper);
   }
@@ -287,9 +273,7 @@ export function jobSkippedError(lock: string, reason: SkipReason): JobSkippedErr
 }
 
 /**
- * Calls the `scheduledAt` option of `guard.wrap` with the arguments of a call.
- *
- * @throws InvalidLockConfigurationError if the option throws or returns an invalid date
+ * @throws InvalidLockConfigurationError if the `scheduledAt` option of `guard.wrap` throws or returns an invalid date
  */
 function readScheduledTime<A extends unknown[]>(
   scheduledAt: ((...args: A) => Date | undefined) | undefined,
@@ -324,7 +308,6 @@ export function isJobGuard(value: unknown): boolean {
 /**
  * In JavaScript, it is easy to pass the promise of a guard.
  *
- * @param caller the name of the function that got the guard, for the message
  * @throws InvalidLockUseError for anything but a guard
  */
 export function callsOf(guard: object, caller = 'cronlatch'): Calls {

@@ -18,14 +18,12 @@ export class JobDefinition {
   /** The options of the first decorator: the same object for every instance of a class with a decorated field. */
   #origin: object | undefined;
 
-  /** @param methodName for messages */
   constructor(readonly methodName: string) {}
 
   get origin(): object {
     return this.#origin ?? this;
   }
 
-  /** @param origin the options as the decorator got them */
   addLock(lock: LabelledConfiguration & MethodOptions, origin: object): void {
     if (this.#lock !== undefined)
       this.reject(`has @SchedulerLock twice: '${this.#lock.name}' and '${lock.name}'. Keep one.`);
@@ -44,9 +42,8 @@ export class JobDefinition {
   }
 
   /**
-   * A once-per job without @SchedulerLock gets a lock with the name of the job, which cronlatch keeps alive.
+   * A once-per job without @SchedulerLock gets a kept-alive lock with its name. `timeZone` is that of its schedule.
    *
-   * @param timeZone of the job's schedule, used if the job does not set its own
    * @throws InvalidLockConfigurationError for a once-per job that has neither a lock nor a name
    */
   configuration(timeZone?: string): LabelledConfiguration {
@@ -102,7 +99,6 @@ export class JobDefinition {
 /** The mark on a guarded function. */
 export interface GuardedMethod {
   readonly definition: JobDefinition;
-  /** The handler without its guard. */
   readonly original: AnyFunction;
   /** The same with its guard. Decorators of other libraries can hide it. */
   readonly wrapper: AnyFunction;
@@ -189,7 +185,6 @@ export function configurationOf({ definition, wrapper }: GuardedMethod): Labelle
   return definition.configuration(timeZones.length === 1 ? timeZones[0] : undefined);
 }
 
-/** The configurations of every method decorated so far in this process. */
 export function* declaredConfigurations(): Generator<LabelledConfiguration> {
   for (const method of declared.values()) yield configurationOf(method);
 }

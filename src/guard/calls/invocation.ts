@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { isThenable } from '../../core/execution/events';
 import { processState } from '../../core/process-state';
 
-/** A guarded function, and the instance that it was called on. */
 export interface GuardedCallee {
   readonly instance: unknown;
   readonly method: (...args: never[]) => unknown;
@@ -11,10 +10,7 @@ export interface GuardedCallee {
 /** What a scheduler knows about a call besides its arguments. */
 export interface Invocation {
   readonly scheduledAt: Date | undefined;
-  /**
-   * Called with an error that the guard has reported. If it returns `true`, the call resolves to `undefined`. Otherwise
-   * the error propagates to the caller, through all wrappers around the method.
-   */
+  /** Called with an error that the guard has reported. If it returns `true`, the call resolves to `undefined`. */
   readonly onReportedError?: ((error: unknown, callee: GuardedCallee) => boolean) | undefined;
   /** Whether the scheduler itself calls this function, and not a handler that calls it among others. */
   readonly isTickOf?: ((callee: GuardedCallee) => boolean) | undefined;
@@ -23,10 +19,7 @@ export interface Invocation {
 /** Ends when its call has settled: timers and listeners that the call leaves behind keep it in their context. */
 export interface OpenInvocation extends Invocation {
   hasEnded: boolean;
-  /**
-   * Whether this call of the job may use the scheduled time. Only the first call per job and scope may: a handler that
-   * never settles must not pass one scheduled time to all later runs.
-   */
+  /** Only the first call per job and scope gets it: a handler that never settles must not pass it to all later runs. */
   takeScheduledTime(job: string, scope: string): boolean;
 }
 
@@ -49,8 +42,7 @@ export function invoke<T>(invocation: Invocation, call: () => T): T | Promise<Aw
 }
 
 /**
- * For integrations whose scheduler does not wait for the functions that it calls. Wraps such a function, so that the
- * invocation lasts until it has settled.
+ * For schedulers that do not wait for the functions that they call: the invocation lasts until the call has settled.
  */
 export function extendInvocation<A extends unknown[]>(
   call: (this: unknown, ...args: A) => unknown,

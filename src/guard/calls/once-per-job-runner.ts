@@ -31,11 +31,7 @@ export class OncePerJobRunner {
     return this.runTick(new Tick(request, details));
   }
 
-  /**
-   * Keeps a tick that its scheduler dropped, to retry it.
-   *
-   * @returns `false` if it cannot be retried: the job is not admitted, or its scope is unknown
-   */
+  /** Keeps a dropped tick for a retry. `false`: its job is not admitted, or its scope is unknown. */
   keepDropped(job: AdmittedOncePerJob, scheduledAt: Date): boolean {
     const { call } = job;
     try {
@@ -47,7 +43,6 @@ export class OncePerJobRunner {
     }
   }
 
-  /** A request that starts the overdue runs of an admitted job in one scope. */
   overdueRequest(job: AdmittedOncePerJob, scope: string): TickRequest<unknown> {
     return { ...this.#requestOf(job, job.call), task: () => undefined, scope, purpose: 'overdue' };
   }

@@ -29,7 +29,6 @@ export interface CloseHook {
   readonly close?: () => Promise<void>;
 }
 
-/** A hook of the guard itself. */
 interface GuardHook extends CloseHook {
   /** Called after the last job has ended, before the hooks close what the locks need. */
   readonly release?: () => Promise<void> | undefined;

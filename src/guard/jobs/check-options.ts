@@ -80,7 +80,7 @@ export function checkGuardOptions(options: JobGuardOptions): void {
 }
 
 /**
- * For the functions that create and verify tables. They take the options of a guard, so that both can share an object.
+ * Table functions take the options of a guard, so that both can share an object.
  *
  * @throws InvalidLockConfigurationError naming the option
  */
@@ -102,10 +102,7 @@ export function checkOncePerOptions(options: OncePerConfiguration, job: string):
   checkOptionNames(options.retry ?? {}, RETRY_OPTIONS, `retry of job '${job}'`, renamed);
 }
 
-/**
- * @param job the name of the job, for messages
- * @throws InvalidLockConfigurationError for an invalid `enabled` or `onSkip`
- */
+/** @throws InvalidLockConfigurationError for an invalid `enabled` or `onSkip` */
 export function checkMethodOptions({ enabled, onSkip }: MethodOptions, job: string): void {
   parseEnabled(enabled, job);
   if (onSkip === undefined || onSkip === 'resolve' || onSkip === 'throw') return;
@@ -115,10 +112,7 @@ export function checkMethodOptions({ enabled, onSkip }: MethodOptions, job: stri
 /** A function is called for each tick and each check for overdue runs. */
 export type Switch = boolean | (() => boolean);
 
-/**
- * @param job the name of the job, for messages
- * @throws as `parseSwitch` does
- */
+/** @throws as `parseSwitch` does */
 export function parseEnabled(enabled: JobOptions['enabled'], job: string): Switch {
   return parseSwitch(enabled ?? true, `enabled of job '${job}'`);
 }

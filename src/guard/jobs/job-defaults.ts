@@ -5,7 +5,6 @@ import { checkNameLength, DEFAULT_NAME_LENGTH } from '../../core/lock-name';
 import { checkTimeZone } from '../../ledger/periods/time-zone';
 import type { JobGuardOptions } from './job-guard-options';
 
-/** The options of a guard that apply to jobs that do not set their own. */
 export type JobDefaults = Readonly<ReturnType<typeof checkJobDefaults>>;
 
 /** @throws InvalidLockConfigurationError naming the option */

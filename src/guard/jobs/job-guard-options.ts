@@ -27,27 +27,18 @@ export interface JobGuardOptions extends RunLogOptions {
   readonly defaultLockAtLeastFor?: Duration | undefined;
   /** The `keepAlive` of jobs that do not set it. A job that sets `false` has none. Default `false`. */
   readonly defaultKeepAlive?: boolean | Duration | undefined;
-  /**
-   * The `timeZone` of once-per jobs that do not set it, and whose schedule has none: an IANA name. Without a default,
-   * such a job is rejected.
-   */
+  /** The IANA `timeZone` of once-per jobs if neither they nor their schedules set one. Without it, they are rejected. */
   readonly defaultTimeZone?: string | undefined;
   /** The maximum length of lock names, in characters: the width of the lock table's name column. Default 64, at most 255. */
   readonly nameLength?: number | undefined;
-  /**
-   * Gets one line per run, failure and warning, or what `structured` makes of them. Default: `console` without its
-   * `debug`; `false` logs nothing.
-   */
+  /** Gets one line or entry per run, failure and warning. Default: `console` without `debug`; `false` logs nothing. */
   readonly logger?: Logger | StructuredLogger | false | undefined;
   /**
    * How long runs are kept, up to 36,500 days. Once a day, one instance purges older runs as `ledger.purge` does. An
    * instance on standby does not. Failures are warnings. Needs a ledger. Default: runs are kept until you purge them.
    */
   readonly retention?: Duration | undefined;
-  /**
-   * Starts on standby, as `guard.standby` does. For guards whose jobs tick before the application could call it, such as
-   * the one of the Nest module. Default `false`.
-   */
+  /** Starts on standby, as `guard.standby` does, if jobs tick before the application could call it. Default `false`. */
   readonly standby?: boolean | (() => boolean) | undefined;
   /**
    * Who learns of runs that fail permanently or are interrupted, of late jobs, and of holds that end: `webhook({ url,
@@ -108,10 +99,7 @@ export interface MethodOptions extends JobOptions {
   readonly onSkip?: 'resolve' | 'throw' | undefined;
 }
 
-/**
- * A name of the lock for each call, so that calls with different arguments do not exclude each other. Not for a once-per
- * job, which has `scope` for that.
- */
+/** A lock name per call, so that calls with other arguments do not exclude each other. Once-per jobs use `scope`. */
 export interface NamedByArguments<A extends unknown[] = never[]> {
   /**
    * Gets the arguments of the call. Its result is checked like any name. If it throws or returns an invalid name, the job
@@ -122,7 +110,6 @@ export interface NamedByArguments<A extends unknown[] = never[]> {
   readonly label?: string | undefined;
 }
 
-/** The options of a lock, for a name that depends on the arguments. */
 export type LockByArguments<A extends unknown[] = never[], Args extends unknown[] = []> = Omit<
   JobLock<Args>,
   'name'

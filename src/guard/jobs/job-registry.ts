@@ -44,11 +44,7 @@ export class JobRegistry {
     return job;
   }
 
-  /**
-   * Compiles a configuration that no longer changes, and does so only once.
-   *
-   * @param instance of the class of a decorated method, for functions that return its times
-   */
+  /** Compiles each configuration, which no longer changes, only once. */
   jobOf(configuration: LabelledConfiguration, instance?: unknown): Job {
     // A method that is called without its instance can have any value instead.
     const isOwn = Object(instance) === instance && timeFunctionsOf(configuration).length > 0;
@@ -131,17 +127,14 @@ export class JobRegistry {
     }
   }
 
-  /** The longest catch-up window of all admitted jobs. */
   get longestWindowMs(): number {
     return Math.max(0, ...this.all.map(({ policy }) => policy.catchUp.windowMs));
   }
 
-  /** The admitted once-per job of this name. */
   get(name: string): AdmittedOncePerJob | undefined {
     return this.#oncePer.get(name);
   }
 
-  /** The admitted once-per jobs. */
   get all(): readonly AdmittedOncePerJob[] {
     return [...this.#oncePer.values()];
   }

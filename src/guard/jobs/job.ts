@@ -26,7 +26,6 @@ interface LockJob extends CompiledJob {
   readonly nameOf: ((...args: never[]) => string) | undefined;
 }
 
-/** A job with `oncePer`. */
 export interface OncePerJob extends CompiledJob {
   readonly policy: JobPolicy;
   readonly nameOf: undefined;
@@ -38,9 +37,7 @@ export interface JobDeclaration {
   readonly place: string;
   /** Must not change any more. */
   readonly configuration: LabelledConfiguration;
-  /** The instance of the class of a decorated method. */
   readonly instance?: object | undefined;
-  /** Calls the handler with these arguments. */
   readonly call: (args: readonly unknown[]) => LockedTask<unknown>;
   /** Whether an overdue run may start here now. Default: always. */
   readonly isReady?: (() => boolean) | undefined;
@@ -58,11 +55,9 @@ export interface JobDeclaration {
 export type AdmittedJob = Job & JobDeclaration;
 export type AdmittedOncePerJob = OncePerJob & JobDeclaration;
 
-/** One call of a job. */
 export interface JobCall<T> {
   /** The handler with the arguments of the call. */
   readonly task: LockedTask<T>;
-  /** The arguments, for a scope that depends on them. */
   readonly args: readonly unknown[];
   /** The handler with other arguments, for an overdue run. */
   readonly call: JobDeclaration['call'];
@@ -114,7 +109,6 @@ function policyOf(lock: LockConfiguration, oncePer: OncePerConfiguration): JobPo
   return parseJobPolicy(oncePer, oncePer.name ?? lock.name);
 }
 
-/** The name under which a job is registered. */
 export function registeredName({ policy, lock }: Pick<Job, 'policy' | 'lock'>): string {
   return policy?.job ?? lock.name;
 }

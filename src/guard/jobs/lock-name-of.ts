@@ -12,9 +12,7 @@ type Named = GuardConfiguration<[jobs: never]>;
 type NamedBy<A extends unknown[]> = LockByArguments<A, [jobs: never]>;
 
 /**
- * Replaces a name function by a label, so that all other code can rely on a name.
- *
- * @param handlerName the label if the configuration sets none
+ * Replaces a name function by a label, by default the name of the handler, so that all other code can rely on a name.
  */
 export function labelled<A extends unknown[]>(
   configuration: (Named | NamedBy<A>) & MethodOptions,
@@ -31,11 +29,7 @@ function isNamedByArguments<A extends unknown[]>(
   return typeof configuration.name === 'function';
 }
 
-/**
- * The lock of one call of a job with a name function.
- *
- * @throws InvalidLockConfigurationError if the name function throws or returns an invalid name
- */
+/** @throws InvalidLockConfigurationError if the name function throws or returns an invalid name */
 export function lockOf(
   lock: CompiledLock,
   nameOf: (...args: never[]) => unknown,

@@ -6,19 +6,13 @@ import type { JobLock } from './job-guard-options';
 type TimedLock = JobLock<[jobs: never]>;
 type TimeOption = 'lockAtMostFor' | 'lockAtLeastFor';
 
-/** The options that are functions. */
 export function timeFunctionsOf(lock: TimedLock): readonly TimeOption[] {
   return (['lockAtMostFor', 'lockAtLeastFor'] as const).filter(
     (option) => typeof lock[option] === 'function',
   );
 }
 
-/**
- * Calls the functions of a lock.
- *
- * @param instance of the class of a decorated method
- * @throws InvalidLockConfigurationError naming the job and the option, if a function throws or returns no duration
- */
+/** @throws InvalidLockConfigurationError naming the job and the option, if a function throws or returns no duration */
 export function withReturnedTimes(lock: TimedLock, job: string, instance: unknown): LockConfiguration {
   return withTimes(lock, (time, option) => {
     const what = `${option} of job '${job}'`;

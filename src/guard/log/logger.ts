@@ -11,14 +11,9 @@ import {
 
 /** Receives the log lines of the guard, for example `console`. */
 export interface Logger {
-  /** Failures. */
   error(line: string): void;
-  /** Warnings. */
   warn(line: string): void;
-  /**
-   * Lines at the start, at the end of each run, when the store answers again, and when a guard with running jobs closes. A
-   * failed run has a line of `error` instead.
-   */
+  /** The guard's start and closing, the end of each run that did not fail, and a store that answers again. */
   info?(line: string): void;
   /** The start of each run, each skip with its reason, and what repeats while the store does not answer. */
   debug?(line: string): void;
@@ -38,17 +33,13 @@ export interface LogEntry {
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
 
-/**
- * The name of the event, and the event's own fields, such as `scheduledAt`, `run`, `durationMs`, `reason` or `retryAt`.
- * Fields that are `undefined` are left out.
- */
+/** The event's name and its fields, such as `scheduledAt`, `run` or `retryAt`, except those that are `undefined`. */
 export interface LogFields {
   readonly event: EventName;
   /** Names the process, as in the owners of its locks. */
   readonly instance: string;
   /** The name of the lock: the event's `name`. */
   readonly lock?: string;
-  /** The event's `error`. */
   readonly err?: unknown;
   readonly [field: string]: unknown;
 }
@@ -147,10 +138,7 @@ export function logEvents(
   }
 }
 
-/**
- * A run that has started and then was skipped by its handler has ended like any other. A guard that closes without
- * running jobs is not news.
- */
+/** A run that its handler skipped has ended like any other. A guard that closes without running jobs is not news. */
 function levelOf(name: LoggedEvent, event: object): LogLevel {
   if (name === 'run:skipped' && 'durationMs' in event) return 'info';
   if (name === 'run:completed' && 'lockLost' in event) return 'warn';

@@ -66,11 +66,7 @@ export class Outages {
     if (current.retried.has(error)) current.retriedTicks += 1;
   }
 
-  /**
-   * Writes the line of an event: at once, or when a probe shows whether it repeats what the log has already.
-   *
-   * @param write gets whether it does
-   */
+  /** Writes the line of an event: at once, or when a probe shows whether it repeats what the log has already. */
   write(name: EventName, event: object, write: (isRepeat: boolean) => void): void {
     const { first, warnedAtMs, waiting } = this.#current ?? {};
     const isHeld = FAILURES.some((each) => each === name) && isFailure(event) && event !== first;

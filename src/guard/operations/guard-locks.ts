@@ -23,7 +23,6 @@ export interface ForcedRelease {
 
 const LONGEST_HOLD_MS = 365 * DAY_MS;
 
-/** Lets an operator look at the locks of a guard, end one, and hold one. */
 export class GuardLocks {
   constructor(
     private readonly provider: LockProvider,
@@ -43,8 +42,6 @@ export class GuardLocks {
   }
 
   /**
-   * Reads one lock.
-   *
    * @returns `undefined` if the store has no record of this name, so the lock is free
    * @throws InvalidLockUseError if the lock provider cannot show its locks
    * @throws LockStorageError if the store fails

@@ -27,12 +27,7 @@ export async function findCurrentRuns(known: KnownJobs, lock: string): Promise<r
   return runs;
 }
 
-/**
- * Ends the hold of a lock.
- *
- * @param starting as `findCurrentRuns` returns them
- * @returns `false` if no operator holds the lock
- */
+/** `starting` is what `findCurrentRuns` returned. Returns `false` if no operator holds the lock. */
 export async function endHold(
   { locks }: { readonly locks: GuardLocks },
   lock: string,

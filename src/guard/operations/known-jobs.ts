@@ -50,7 +50,6 @@ export class KnownJobs {
     return this.register?.now ?? new Date();
   }
 
-  /** The known jobs with this lock. */
   jobsOf(lock: string): readonly string[] {
     const ofApp = this.registry.all.filter((job) => job.lock.name === lock).map(({ policy }) => policy.job);
     const registered = [...this.#registered.values()].filter(
@@ -65,11 +64,7 @@ export class KnownJobs {
     return this.jobsOf(lock).filter((job) => this.registry.get(job) !== undefined || !isOnlyLock(job));
   }
 
-  /**
-   * The one lock of a job.
-   *
-   * @throws InvalidLockUseError for a job that is not registered, and for one that has no such lock
-   */
+  /** @throws InvalidLockUseError for a job that is not registered, and for one that has no such lock */
   lockOf(job: string): string {
     const declared = this.get(job)?.declared;
     const lock = this.registry.get(job)?.lock.name ?? declared?.lock;

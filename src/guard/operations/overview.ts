@@ -44,7 +44,6 @@ export interface JobRemark {
   readonly kind: Problem | 'on hold' | 'standby' | 'undeclared';
   /** Of `failed`, `interrupted` and `late`: the same as long as it is about the same attempt or tick. */
   readonly id?: string | undefined;
-  /** In sentences. */
   readonly text: string;
   /** The arguments of the `cronlatch` command that fixes it or explains it. `TEXT` stands for your reason. */
   readonly command?: readonly string[] | undefined;
@@ -87,14 +86,13 @@ export interface JobOverview {
     | undefined;
   /** The runs that are running now. `done` and `total` are what `currentRun().progress()` has reported. */
   readonly running: readonly LatestRun[];
-  /** Its lock, if it is held. */
+  /** `undefined` if its lock is free. */
   readonly lock: LockState | undefined;
   readonly nextScheduledAt: Date | undefined;
   /** Of its periods, or else of its first schedule. */
   readonly timeZone: string;
 }
 
-/** The jobs of all instances at one moment. */
 export interface Overview {
   /** The current time of the database, or else that of this host. */
   readonly now: Date;
@@ -126,7 +124,6 @@ export interface OverviewOptions {
     ((instant: Date, of: { readonly timeZone: string; readonly now: Date }) => string) | undefined;
 }
 
-/** Reads the register, the newest runs and the held locks. */
 export async function readOverview(
   context: LedgerContext | undefined,
   guardLocks: GuardLocks,
@@ -194,7 +191,6 @@ export function unreachableRemark(
   return { kind: 'unreachable', text };
 }
 
-/** All that is known of a job. */
 interface Found {
   readonly name: string;
   readonly job: RegisteredJob | undefined;

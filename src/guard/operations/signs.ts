@@ -30,7 +30,6 @@ export function stateOfLock({ isHeld, lockedBy }: LockState): readonly [state: s
   return [isKept(lockedBy) ? 'kept' : 'held', instanceOf(lockedBy)];
 }
 
-/** How many jobs there are, and how many of each state. */
 export function answerOf(jobs: readonly JobOverview[]): string {
   if (jobs.length === 0) return 'there are no jobs yet';
   const counts = new Map<string, number>(['ok', 'running'].map((state) => [state, 0] as const));

@@ -167,7 +167,6 @@ export function isRunning(
   return keepAlive && leftMs >= lockAtMostForMs * LEFT_AFTER_RENEWAL;
 }
 
-/** The answer for a job that does what it should. */
 function runningText(
   { lockedBy, lockedAt, lockUntil }: LockState,
   registered: RegisteredJob | undefined,

@@ -141,7 +141,6 @@ export class Notices implements Service {
     this.#sending.add(sending);
   }
 
-  /** Records how a call has ended. */
   async #deliver(
     { id, job, attempt }: StoredRequest,
     owner: string,

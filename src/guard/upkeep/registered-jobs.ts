@@ -135,7 +135,6 @@ export class RegisteredJobs implements Register, Service {
     if (entry !== undefined && isAnswer(event, entry)) entry.answer(event.scheduledAt);
   }
 
-  /** Records the last run of a job, without waiting for it. */
   #record(job: string, entry: RegisterEntry): void {
     if (entry.isPending) this.register();
     const recording = this.#sendLastRun(job, entry).catch((error: unknown) => {
@@ -285,7 +284,6 @@ export class RegisteredJobs implements Register, Service {
     this.#lastingFailure.end();
   }
 
-  /** Reports the failure of `act`. */
   async #attempt(act: () => Promise<void>): Promise<void> {
     try {
       await act();
@@ -323,15 +321,12 @@ function isFresh(registeredAt: Date, now: Date): boolean {
   return now.getTime() - registeredAt.getTime() < IDLE_AFTER_MS;
 }
 
-/** A job of this guard that is registered. */
 class RegisterEntry {
   /** The register does not have this declaration yet. */
   isPending = true;
   /** The next scheduled time in the register, as far as it is known here. */
   next: Date | undefined;
-  /** The scheduled time of the latest tick that was answered here. */
   answeredAt: Date | undefined;
-  /** The scheduled time that was last reported as late. */
   reportedAt: Date | undefined;
   /** The last run of a job with a history, until it is recorded. Its times are monotonic. */
   ended: (Pick<LastRunChange, 'outcome'> & Record<'startedAtMs' | 'finishedAtMs', number>) | undefined;

@@ -154,11 +154,7 @@ export class RunRequests implements Service {
     };
   }
 
-  /**
-   * Adds the request to the history of its run.
-   *
-   * @returns whether there is a run
-   */
+  /** Adds the request to the history of its run. Returns whether there is a run. */
   async #record(job: AdmittedOncePerJob, request: StoredRequest, now: Date): Promise<boolean> {
     const { context } = this.runner;
     const { scope, actor, reason: detail } = request;

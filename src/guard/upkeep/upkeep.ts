@@ -2,15 +2,12 @@
 import type { Clock, EventHub } from '../../core';
 import { LastingFailure } from '../../core/lasting-failure';
 
-/** The result of `runOverdue`. */
 export interface OverdueResult {
-  /** The number of runs that were started. */
   readonly started: number;
   /** The number of runs still overdue: another instance holds their lock, or the lease was too short for all of them. */
   readonly overdue: number;
 }
 
-/** Runs that a service has started. */
 export interface StartedRuns {
   /** Never rejects. */
   readonly ended: Promise<OverdueResult>;

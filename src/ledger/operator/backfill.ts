@@ -16,7 +16,6 @@ export interface BackfillRange {
   readonly from: string;
   /** The last business date. */
   readonly to: string;
-  /** Default: that of the job. */
   readonly scope?: string | undefined;
   /** Also adds periods before the first recorded one. They may have been run and purged. Default `false`. */
   readonly force?: boolean | undefined;
@@ -30,9 +29,7 @@ export interface BackfillResult {
 /**
  * Adds pending runs for the business days of the range that have no run, before the current period.
  *
- * @param act for the history of the runs
- * @throws InvalidLockUseError for a job with a key function, and for a range that begins before the job's first
- *   record
+ * @throws InvalidLockUseError for a job with a key function, and for a range that begins before the job's first record
  * @throws CalendarError if the job's calendar fails; the runs added before then stay
  */
 export async function backfill(

@@ -64,7 +64,6 @@ export function decideRerun(
   );
 }
 
-/** Records the outcome that an operator has found for a run whose holder crashed. */
 export function decideResolve(
   found: FoundRun | undefined,
   { as, ...act }: OperatorAct & { readonly as: 'completed' | 'failed' | 'pending' },
@@ -74,7 +73,6 @@ export function decideResolve(
   );
 }
 
-/** Records that the period has no run. */
 export function decideSkip(found: FoundRun | undefined, act: OperatorAct): Decision<ActVerdict> {
   return change(found, { act, by: 'skip', to: 'skipped', kind: 'skipped' }, (_run, now) => ({
     reason: 'operator',

@@ -5,13 +5,11 @@ import { readLockId } from '../tick/claim-run';
 import { hasWork, planTick, type TickPlan } from '../tick/plan-tick';
 import { commandText, stateOfRun } from './state-of-run';
 
-/** What a tick would do, and why. */
 export interface Explanation {
   readonly periodKey: string;
   readonly businessDate: string;
   /** `'run'`, or why the period would not be run. */
   readonly decision: string;
-  /** The explanation in sentences, for operators. */
   readonly text: string;
 }
 

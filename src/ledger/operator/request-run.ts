@@ -12,7 +12,6 @@ import { checkAct, type OperatorAct } from './decide-act';
 import { checkedScope, checkJob } from './run-name';
 import { commandText, stateOfRun, timeText } from './state-of-run';
 
-/** A request to run a job now. */
 export interface RunRequest extends OperatorAct {
   /** The key of a period, for a job that runs once per period. Default: the current period. */
   readonly periodKey?: string | undefined;
@@ -25,7 +24,6 @@ export interface RunRequest extends OperatorAct {
 const DECLARED_WITHIN_MS = 180_000;
 const LONGEST_WAIT_DAYS = 7;
 
-/** The newest request for a job and scope. */
 export async function findRequest(
   context: LedgerContext,
   job: string,
@@ -34,11 +32,7 @@ export async function findRequest(
   return await requestsOf(context).find(requestIdOf(job, scope), limitOf(context));
 }
 
-/**
- * Checks a request, and completes it.
- *
- * @throws as `RunLedger.requestRun` does
- */
+/** @throws as `RunLedger.requestRun` does */
 export async function checkRequest(
   context: LedgerContext,
   job: string,

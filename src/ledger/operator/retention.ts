@@ -8,11 +8,9 @@ export const LONGEST_KEPT_DAYS = 36_500;
 const PURGED_AT_ONCE = 1000;
 
 /**
- * Purges runs step by step, and then notices. Spares the catch-up windows of all registered jobs. Retries a step that failed because of
- * another transaction or had no answer in time.
+ * Purges runs step by step, and then notices. Spares the catch-up windows of all registered jobs. Retries a step that
+ * failed because of another transaction or had no answer in time. The signal ends the purge after its transaction.
  *
- * @param keptMs the runs of this time are kept
- * @param signal ends the purge after the transaction that it is in
  * @returns how many runs were deleted, as far as the store has answered
  */
 export async function purgeRuns(

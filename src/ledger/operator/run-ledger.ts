@@ -32,9 +32,7 @@ import { checkedScope, checkJob, checkQuery, runKeyOf, type RunName } from './ru
 
 export interface RunLedgerOptions {
   readonly context: LedgerContext;
-  /** The options of a job, if it is registered here. */
   readonly policyOf: (job: string) => JobPolicy | undefined;
-  /** The name of its lock, if it is known. */
   readonly lockOf: (job: string) => string | undefined;
   /** All jobs of this guard, with their longest catch-up window. */
   readonly jobs: { readonly longestWindowMs: number };
@@ -75,10 +73,7 @@ export class RunLedger {
     return run;
   }
 
-  /**
-   * The history that the row does not keep: attempts that failed or were lost, and changes by operators. The oldest
-   * entry comes first.
-   */
+  /** What the row does not keep: attempts that failed or were lost, and acts of operators. The oldest comes first. */
   async history(name: RunName): Promise<readonly RunEvent[]> {
     const { context } = this.options;
     return await context.store.events(runKeyOf(name), limitOf(context));

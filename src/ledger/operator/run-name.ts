@@ -10,11 +10,7 @@ export type RunName = Omit<RunKey, 'scope'> & { readonly scope?: string | undefi
 const STATES: readonly string[] = RUN_STATES;
 const ORDERS: readonly string[] = ['newest-first', 'oldest-first'] satisfies RunQuery['order'][];
 
-/**
- * A missing part is refused, because it would match the runs of every job.
- *
- * @throws InvalidLockConfigurationError for a name that no run can have
- */
+/** @throws InvalidLockConfigurationError for a name that no run can have, or that lacks a part */
 export function runKeyOf({ job, scope, periodKey }: RunName): RunKey {
   checkJob(job);
   checkStoredName(periodKey, { as: 'the period key of a run', longest: LONGEST_KEY });
@@ -33,11 +29,7 @@ export function checkedScope(scope: string | undefined): string {
   return scope;
 }
 
-/**
- * Refuses a condition that is present but `undefined`, because it would match every run.
- *
- * @throws InvalidLockConfigurationError
- */
+/** @throws InvalidLockConfigurationError also for a condition that is `undefined`, because it would match every run */
 export function checkQuery(query: Partial<RunQuery>): void {
   if ('job' in query) checkJob(query.job);
   if ('scope' in query && query.scope !== '')

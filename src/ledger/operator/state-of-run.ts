@@ -2,7 +2,6 @@ import type { RunIdentity } from '../../core';
 import { isRunAhead, type Run, type RunKey } from '../run';
 import type { RunState } from '../run-state';
 
-/** The state of a run, for people. */
 export interface StateOfRun {
   readonly state: RunState;
   /** A sentence without its subject, which is the run, and without its full stop. */
@@ -34,11 +33,7 @@ export interface RunWords {
   readonly now?: Date | undefined;
 }
 
-/**
- * The only place that puts the state of a run into words.
- *
- * @param run with its error, if that has been read
- */
+/** The only place that puts the state of a run into words. */
 export function stateOfRun(
   run: KnownRun,
   { isLocked = true, lockId, when = atTime, now }: RunWords = {},
@@ -112,7 +107,6 @@ export function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** A call of the command line, with its arguments. */
 export function commandText(args: readonly string[]): string {
   return ['cronlatch', ...args.map(quoted)].join(' ');
 }

@@ -12,7 +12,6 @@ export interface BusinessDateOptions {
 
 const TIME_OF_DAY = /^([01]\d|2[0-3]):([0-5]\d)$/;
 
-/** Checked options. */
 export interface DayRule {
   readonly timeZone: string;
   readonly dayStartMs: number;
@@ -97,11 +96,7 @@ export function dateOf(day: number): string {
   );
 }
 
-/**
- * Converts a date as `'YYYY-MM-DD'` to days since 1970-01-01.
- *
- * @param what names the date in errors
- */
+/** Converts a date as `'YYYY-MM-DD'` to days since 1970-01-01. */
 export function dayOf(date: string, what = 'the date'): number {
   const day = typeof date === 'string' && FORM.test(date) ? Date.parse(`${date}T00:00:00Z`) / DAY_MS : NaN;
   // The round trip finds dates that a Date rolls over: it takes 30 February for 2 March.

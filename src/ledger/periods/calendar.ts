@@ -11,7 +11,6 @@ export interface BusinessCalendar {
 /** Every date is a business day. */
 export const everyDay: BusinessCalendar = { isBusinessDay: () => true };
 
-/** Monday to Friday. */
 export function weekdays(): BusinessCalendar {
   return { isBusinessDay: (date) => isoWeekday(dayOf(date)) <= 5 };
 }
@@ -26,8 +25,7 @@ export function withHolidays(calendar: BusinessCalendar, dates: Iterable<string>
 }
 
 /**
- * The same calendar, except that these dates are business days too, for example Saturdays that make up for a long
- * holiday.
+ * The same calendar, except that these dates are business days too.
  *
  * @throws InvalidLockConfigurationError for an invalid date
  */
@@ -50,15 +48,12 @@ function checkedDates(dates: Iterable<string>, what: string): ReadonlySet<string
 }
 
 /**
- * A calendar's answer for a date. While the calendar fails, nothing runs and nothing is recorded, and cronlatch asks
- * it again later.
+ * A calendar's answer. While the calendar fails, nothing runs and nothing is recorded. cronlatch asks it again later.
  */
 export type CalendarAnswer = 'business-day' | 'holiday' | CalendarFailure;
 
 export interface CalendarFailure {
-  /** What failed, for messages. */
   readonly failed: string;
-  /** What the calendar threw. */
   readonly cause?: unknown;
 }
 

@@ -17,11 +17,7 @@ const WEEK = /^([1-9]\d{3})-W(\d\d)$/;
 const QUARTER = /^([1-9]\d{3})-Q([1-4])$/;
 const DATE = /^([1-9]\d{3})(?:-(\d\d))?(?:-(\d\d))?$/;
 
-/**
- * The period of a key.
- *
- * @throws InvalidLockUseError for a text that is not the key of a period of this kind in this zone
- */
+/** @throws InvalidLockUseError for a text that is not the key of a period of this kind in this zone */
 export function periodOfKey(key: string, options: CalendarPeriodOptions): CalendarPeriod {
   for (const insideMs of instantsInside(key, checkDayRule(options))) {
     const period = periodAt(new Date(insideMs), { ...options, target: 'current' });
@@ -33,7 +29,6 @@ export function periodOfKey(key: string, options: CalendarPeriodOptions): Calend
   );
 }
 
-/** Instants of which one lies in the period, if the period exists. */
 function instantsInside(key: string, rule: DayRule): number[] {
   const hour = HOUR.exec(key);
   if (hour === null) {

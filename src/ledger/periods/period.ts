@@ -29,7 +29,6 @@ import { offsetStretches } from './time-zone';
 
 export type PeriodKind = 'hour' | DatedKind;
 
-/** The time from `start` until `end`, in which a job runs once. */
 export interface Period {
   readonly key: string;
   /** The business date on which the period begins; for a custom key, the business date of the instant. */
@@ -198,7 +197,6 @@ const MOST_LIMITS = 5000;
 /** A tick that catches up asks for the same periods as the one before it. */
 const limitsByDay = new Map<string, PeriodLimits>();
 
-/** The period that a business date belongs to. */
 function limitsOfDay(day: number, kind: DatedKind, rule: DayRule): PeriodLimits {
   const id = `${day} ${kind} ${rule.dayStartMs} ${rule.timeZone}`;
   const cached = limitsByDay.get(id);
@@ -291,10 +289,7 @@ function firstDayOfMonth(year: number, month: number): number {
   return Date.UTC(year, month, 1) / DAY_MS;
 }
 
-/**
- * Returns the key of the period that an instant belongs to: 1–64 characters, and always the same for the same
- * instant.
- */
+/** Returns the key of an instant's period: 1–64 characters, and always the same for the same instant. */
 export type PeriodKeyFunction = (at: Date) => string;
 
 /** @throws InvalidLockConfigurationError if the function throws or returns an invalid key */

@@ -12,10 +12,7 @@ export interface OffsetStretch {
 /** No zone was ever further from UTC: Manila had −15:56, and Alaska +15:13. */
 export const MOST_OFFSET_MS = 16 * HOUR_MS;
 
-/**
- * Two changes that cancel each other would be missed only if both fell into this time. The closest two on record are
- * a week apart.
- */
+/** Two changes within this time that cancel each other would be missed. The closest two on record are a week apart. */
 const PROBE_EVERY_MS = 8 * HOUR_MS;
 
 const NAME = /^[a-z][\w+/-]*$/i;

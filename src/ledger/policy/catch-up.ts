@@ -23,15 +23,14 @@ export interface CatchUpOptions {
    */
   readonly catchUp?: CatchUp | undefined;
   /**
-   * How far back to catch up. A period that ended longer ago stays a gap, and so does an older tick of a key
-   * function. Default 7 days.
+   * How far back to catch up. Periods that ended earlier stay gaps. Older ticks of key functions stay too. Default 7
+   * days.
    */
   readonly catchUpWindow?: Duration | undefined;
   /** With `'all'`: the most periods to run. The newest are run, and the others are recorded as missed. Default 31. */
   readonly catchUpLimit?: number | undefined;
 }
 
-/** Checked options. */
 export interface CatchUpPolicy {
   readonly catchUp: CatchUp;
   readonly windowMs: number;
@@ -62,7 +61,6 @@ export function parseCatchUpPolicy(
   };
 }
 
-/** What is recorded of a job and scope. */
 interface Recorded {
   /** The database's current time. */
   readonly now: Date;
@@ -105,12 +103,7 @@ export interface CatchUpPlan {
   readonly undecided: readonly CalendarFailure[];
 }
 
-/**
- * Decides which of the periods without a row are run now, and which are recorded as missed. Pure:
- * `OncePerExecutor` carries out the plan under the lock.
- *
- * @param periods the result of `periodsWithoutRun`, the earliest first
- */
+/** Decides which periods without a row, the earliest first, are run now or recorded as missed. Pure. */
 export function planCatchUp(
   { catchUp, limit }: { readonly catchUp: Exclude<CatchUp, 'none'>; readonly limit: number },
   periods: readonly CheckedPeriod[],

@@ -23,7 +23,6 @@ import {
 import { parseCatchUpPolicy, type CatchUpOptions, type CatchUpPolicy } from './catch-up';
 import { parseRetryPolicy, type RetryOptions, type RetryPolicy } from './retry';
 
-/** The options of a job that runs once per period. */
 export interface OncePerOptions extends CatchUpOptions {
   /** The job's name in the ledger: 1–64 characters. Default: the name of its lock. */
   readonly name?: string | undefined;
@@ -37,10 +36,7 @@ export interface OncePerOptions extends CatchUpOptions {
   /** `'previous'`: a run counts for the period before the one in which it happens. Default `'current'`. */
   readonly target?: 'current' | 'previous' | undefined;
   readonly retry?: RetryOptions | undefined;
-  /**
-   * What happens to a run whose holder crashed. `'retry'` (default) repeats its work. `'hold'` waits for an operator,
-   * for work that must not be repeated blindly.
-   */
+  /** After a crash of the holder, `'retry'` (default) repeats the work, and `'hold'` waits for an operator. */
   readonly onCrash?: 'retry' | 'hold' | undefined;
   /**
    * The first attempt begins no later than this after the scheduled time of its tick. If it would, the period is
@@ -52,8 +48,7 @@ export interface OncePerOptions extends CatchUpOptions {
   /** The dates on which the job runs. cronlatch asks it about the first date of a period. Default: every date. */
   readonly calendar?: BusinessCalendar | undefined;
   /**
-   * Divides the job, for example by tenant or region: it runs once per period in each scope. A function gets the
-   * arguments of the call.
+   * Divides the job, for example by tenant: it runs once per period and scope. A function gets the call's arguments.
    */
   readonly scope?: string | ((...args: never[]) => string) | undefined;
   /** Required if `scope` is a function. Returns the arguments for an overdue run that no call of the job starts. */
@@ -71,11 +66,9 @@ export interface OncePerConfiguration extends OncePerOptions {
   readonly period: PeriodKind | PeriodKeyFunction;
 }
 
-/** The checked options of a once-per job. */
 export interface JobPolicy {
   readonly job: string;
   readonly period: PeriodOptions;
-  /** The period that a run at this instant counts for. */
   readonly periodAt: (instant: Date) => Period;
   readonly retry: RetryPolicy;
   readonly onCrash: 'retry' | 'hold';
@@ -89,10 +82,7 @@ export interface JobPolicy {
   readonly resume: OncePerConfiguration['resume'];
 }
 
-/**
- * @param job the name of the job
- * @throws InvalidLockConfigurationError naming the job, the option and its value
- */
+/** @throws InvalidLockConfigurationError naming the job, the option and its value */
 export function parseJobPolicy(oncePer: OncePerConfiguration, job: string): JobPolicy {
   checkStoredName(job, { as: 'the name of a once-per job', longest: LONGEST_KEY });
   const { period: kind, timeZone, dayStart, target, onCrash = 'retry', calendar = everyDay } = oncePer;
@@ -135,7 +125,6 @@ function isOfCalendar(period: PeriodOptions): period is CalendarPeriodOptions & 
   return typeof period.kind !== 'function';
 }
 
-/** @throws InvalidLockConfigurationError */
 /** The one scope of a job, `''` for none. Also `''` if a function chooses it. */
 export function fixedScopeOf({ scope }: Pick<JobPolicy, 'scope'>): string {
   return typeof scope === 'string' ? scope : '';
@@ -168,7 +157,6 @@ export function parseStartDeadline(startDeadline: Duration | undefined, of: stri
     : parsePositiveDuration(startDeadline, `startDeadline ${of}`);
 }
 
-/** Whether a first attempt would begin too late. */
 export function isPastStartDeadline(
   startDeadlineMs: number | undefined,
   { now, scheduledAt }: { readonly now: Date; readonly scheduledAt: Date | undefined },
@@ -178,8 +166,8 @@ export function isPastStartDeadline(
 }
 
 /**
- * The earliest time at which a tick can count for a period. The deadline counts from there if no tick has a scheduled
- * time. `undefined` for a key function.
+ * The earliest time of a tick for a period. The start deadline counts from there if no tick has a scheduled time.
+ * `undefined` for a key function.
  */
 export function earliestTickOf(
   { start, end }: Pick<Period, 'start' | 'end'>,

@@ -1,6 +1,5 @@
 import { refuseOption } from '../../core/options';
 
-/** The job whose policy is checked. */
 export interface PolicySubject {
   /** Names the job in errors, for example `of job 'close-day'`. */
   readonly of: string;

@@ -12,14 +12,10 @@ export interface RetryOptions {
   readonly factor?: number | undefined;
   /** The longest delay. Default 1 hour, or `initialDelay` if that is longer. */
   readonly maxDelay?: Duration | undefined;
-  /**
-   * No retry begins at or after this time: `'period-end'`, or a length of time after the first attempt began.
-   * Default: no limit.
-   */
+  /** No retry begins from then on: `'period-end'`, or a time after the first attempt began. Default: no limit. */
   readonly until?: Duration | undefined;
 }
 
-/** Checked options, in milliseconds. */
 export interface RetryPolicy {
   readonly maxAttempts: number;
   readonly initialDelayMs: number;
@@ -66,7 +62,6 @@ export interface FailedAttempt {
   /** The number of the failed attempt: 1 for the first. */
   readonly attempt: number;
   readonly policy: RetryPolicy;
-  /** The error of the job. */
   readonly error: unknown;
   readonly now: Date;
   readonly firstStartedAt: Date;

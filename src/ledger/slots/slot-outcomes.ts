@@ -21,7 +21,6 @@ import {
 const RECORD_FOR_MS = 600_000;
 const NO_RETRY = { maxAttempts: 1, initialDelayMs: 0, factor: 1, maxDelayMs: 0, untilMs: undefined };
 
-/** The end of a slot, for its `tick` event. */
 export type SlotEnd = Omit<TickEvent, 'name' | 'scheduledAt'>;
 
 /** Records the outcomes of slots, then emits their events. Nothing here rejects: a failure becomes a warning. */

@@ -41,7 +41,6 @@ export class SlotRuns {
     private readonly context: LedgerContext,
     private readonly runs: RunRegistry,
     private readonly guard: {
-      /** Whether a registered once-per job has this name. */
       readonly isOncePerJob: (name: string) => boolean;
       /** Throws an InvalidLockConfigurationError if the function of `standby` fails. */
       readonly isOnStandby: () => boolean;
@@ -160,12 +159,7 @@ export class SlotRuns {
     if (open !== undefined) this.#end(open, this.#outcomes.recordCancellation(open, why));
   }
 
-  /**
-   * The slot has ended with an unknown outcome, so it has no `tick` event. Its row stays running until its lease ends,
-   * and is then interrupted.
-   *
-   * @returns `false` if its outcome was reported before
-   */
+  /** The slot has ended with an unknown outcome, so it has no `tick` event. Its row is interrupted after its lease. */
   unknownEnd(slot: Slot): boolean {
     const open = this.#markEnded(slot);
     if (open !== undefined) this.#close(open);

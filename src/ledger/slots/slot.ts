@@ -19,10 +19,8 @@ export interface Slot {
 export interface OpenSlot {
   readonly slot: Slot;
   readonly claim: Claim;
-  /** A closing guard waits for it. */
   readonly active: ActiveRun;
   beganAtMs: number;
-  /** What its handler has thrown. */
   failure?: { readonly error: unknown };
   /** The outcome is known and is being recorded. */
   hasEnded: boolean;

@@ -35,7 +35,6 @@ interface PlannedRun<T> {
   readonly timeZone: string | undefined;
   /** The snapshot, read before the lock, found no row. */
   readonly isNew: boolean;
-  /** Whether it is the tick's own period. */
   readonly isOwn: boolean;
   readonly task: LockedTask<T>;
 }
@@ -207,7 +206,6 @@ export class RunClaimer {
   }
 }
 
-/** The longest time that a lease can last. */
 function longestLeaseMs({ renewEveryMs, maxLockDurationMs, lockAtMostForMs }: LockTerms): number {
   return renewEveryMs === undefined ? lockAtMostForMs : maxLockDurationMs;
 }
@@ -268,8 +266,7 @@ async function claimRun(
 }
 
 /**
- * The claim may have waited longer than its lease lasts, and another holder of the lock may be running. While the row
- * is locked, no other process can take the run over between this check and the write.
+ * The claim may have waited longer than its lease lasts. While the row is locked, no other process can take over.
  *
  * @throws LockLostError if the decision would be written after the lease has ended
  */

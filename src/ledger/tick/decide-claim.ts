@@ -11,10 +11,7 @@ export interface ClaimHolder {
   readonly fencingToken: number | undefined;
   /** The longest time that the attempt's lease can last, renewals included. */
   readonly leaseMs: number;
-  /**
-   * Whether an attempt is still running in this process. Without tokens, nothing else distinguishes it from an
-   * attempt whose holder crashed.
-   */
+  /** Whether an attempt still runs in this process. Without tokens, only this shows that its holder has not crashed. */
   readonly isRunningHere?: ((claimedBy: string) => boolean) | undefined;
   /** The scheduled time of the run's own tick, by the database's clock, if that tick makes the claim. */
   readonly scheduledAt?: Date | undefined;
@@ -33,8 +30,8 @@ export type ClaimVerdict =
   /** `lost` is the attempt that this one repeats, if any. */
   | { readonly kind: 'claimed'; readonly claim: Claim; readonly lost?: Run | undefined }
   /**
-   * `lost` is the attempt whose holder has crashed, if this decision has found that out. `unproven` is an attempt that may
-   * still run elsewhere: only the end of its longest lease proves that its holder is gone.
+   * `lost` is an attempt whose holder has crashed. `unproven` may still run elsewhere, until the end of its longest
+   * lease.
    */
   | {
       readonly kind: 'refused';
@@ -43,10 +40,7 @@ export type ClaimVerdict =
       readonly unproven?: Run | undefined;
     };
 
-/**
- * Decides whether this holder of the lock may start this run now, and as which attempt. Pure: the store locks the
- * row, calls the function, and writes its decision. Its value is `undefined` if there is no row.
- */
+/** Decides whether this holder of the lock may start the run now, and as which attempt. Pure, for `RunStore.change`. */
 export function decideClaim(
   found: FoundRun | undefined,
   holder: ClaimHolder,
@@ -90,8 +84,7 @@ function isSameGrant(run: Run, { lockId, fencingToken, isRunningHere }: ClaimHol
 }
 
 /**
- * Whether the grant is older than the one that wrote the row. After the lease in the row it does not count, because a
- * lost token counter must not block the job forever.
+ * Whether the grant is older than the row's. Not after the row's lease: a lost token counter must not block forever.
  */
 function isStale({ run, now }: FoundRun, { lockId, fencingToken }: ClaimHolder): boolean {
   if (run.lockId !== lockId || run.fencingToken === undefined || fencingToken === undefined) return false;

@@ -2,7 +2,6 @@ import { planRetry, type RetryPolicy } from '../policy/retry';
 import type { Claim, Run, RunEventKind } from '../run';
 import type { Decision, FoundRun, NewRunEvent } from '../run-store';
 
-/** The outcome of an attempt. */
 export type Outcome =
   | { readonly kind: 'completed'; readonly result: string | undefined }
   | {
@@ -22,10 +21,7 @@ export type OutcomeVerdict =
   /** The row no longer belongs to this attempt. `run` is its current content, if it still exists. */
   | { readonly kind: 'lost'; readonly run: Run | undefined };
 
-/**
- * Decides how to record the outcome of an attempt. Pure: the store locks the row, calls the function, and writes its
- * decision.
- */
+/** Decides how to record the outcome of an attempt. Pure, for `RunStore.change`. */
 export function decideOutcome(
   found: FoundRun | undefined,
   claim: Claim,
@@ -127,8 +123,8 @@ export function isOurs(run: Run, { generation, attempt, claimedBy }: Claim): boo
 }
 
 /**
- * Whether the row was written before the claim, or is missing. While the lease lasts, a server that lags behind may have
- * answered. No state follows `completed` and `skipped` without an operator, who then raises the generation.
+ * Whether the row is older than the claim, or missing: during the lease, a lagging server may have answered. No state
+ * follows `completed` and `skipped` without an operator, who then raises the generation.
  */
 export function precedes(run: Run | undefined, { generation, attempt, claimedBy }: Claim): boolean {
   if (run === undefined) return true;

@@ -7,7 +7,6 @@ import { checkInstant, isOverdue, type RunKey, type RunSummary } from '../run';
 import type { Peek } from '../run-store';
 import { limitOf, type LedgerContext } from '../store-statements';
 
-/** The part of a tick that determines its period. */
 export interface PeriodRequest {
   readonly policy: JobPolicy;
   readonly scope: string;
@@ -20,14 +19,12 @@ export interface PeriodRequest {
   readonly receivedAt?: HostTime | undefined;
 }
 
-/** A job's rows and the database's time, as one read before the lock has found them. */
 export interface LedgerSnapshot {
   readonly now: Date;
   /** The instant that decides the period. */
   readonly instant: Date;
   /** The scheduled time by the database's clock. `undefined` if no tick caused the request. */
   readonly scheduledAt: Date | undefined;
-  /** The period of the tick, and its run, if it has one. */
   readonly period: Period;
   readonly run: RunSummary | undefined;
   /** Runs of other periods that are due, or whose holders may have crashed. The earliest comes first. */
@@ -87,10 +84,7 @@ export async function readSnapshot(context: LedgerContext, request: PeriodReques
   }
 }
 
-/**
- * When a tick was scheduled, by the database's clock. Even a small difference of the clocks counts here, because a
- * deadline may be as short. A tick without a scheduled time was scheduled for now.
- */
+/** The scheduled time by the database's clock, or now. Even a small difference counts: a deadline may be as short. */
 function databaseTimeOfTick(
   request: PeriodRequest,
   scheduledAt: Date | undefined,
@@ -183,10 +177,7 @@ function skewWhenReceived(receivedAt: HostTime, now: HostTime, nowSkewMs: number
   return nowSkewMs - Math.min(0, setForwardMs);
 }
 
-/**
- * Decides which instant determines the period of a tick: its scheduled time, however late the tick comes, unless the
- * clock that scheduled it was wrong.
- */
+/** Decides the instant of a tick's period: its scheduled time, however late it comes, unless that clock was wrong. */
 export function decideInstant({
   scheduledAt,
   now,
@@ -195,7 +186,6 @@ export function decideInstant({
 }: {
   /** The scheduled time of the tick, by the host's clock. */
   readonly scheduledAt: Date | undefined;
-  /** The database's current time. */
   readonly now: Date;
   /** The host's wall clock less the database's. */
   readonly skewMs: number;
@@ -215,8 +205,7 @@ function describeSkew(skewMs: number): string {
 }
 
 /**
- * Whether a period ends within 5 seconds. If only the database's clock decides the period, a tick that comes a little
- * early counts for the period before.
+ * Whether a period ends within 5 seconds. By the database's clock alone, a tick that is a little early counts for it.
  */
 export function isJustBefore(now: Date, end: Date | undefined): boolean {
   return end !== undefined && end.getTime() - now.getTime() <= 5000;
@@ -226,8 +215,7 @@ export function isJustBefore(now: Date, end: Date | undefined): boolean {
 const MOST_SKIPPED = 1000;
 
 /**
- * Finds the newest skipped periods of a job. If an operator skips a period in a process where the job is not
- * registered, its row has no start. Then only its key shows that the period is not a gap.
+ * The newest skipped periods of a job. A period that was skipped by an unregistered process is found by its key only.
  */
 export async function findSkippedKeys(
   context: LedgerContext,

@@ -32,7 +32,6 @@ import { findCaughtUpPeriod, hasWork, planTick, type TickPlan } from './plan-tic
 import { currentContext } from './run-context';
 import type { Tick, TickRequest } from './tick';
 
-/** Carries out every call of a once-per job: peek, lock, claim, run, record. */
 export class OncePerExecutor {
   readonly #claimer: RunClaimer;
   readonly #warnedOf = new Set<string>();
@@ -119,7 +118,6 @@ export class OncePerExecutor {
     }
   }
 
-  /** Emits the findings of the snapshot and the plan. */
   #reportFindings<T>(tick: Tick<T>): void {
     const { request, snapshot, plan, details } = tick;
     const { job } = request.policy;
@@ -143,10 +141,9 @@ export class OncePerExecutor {
   }
 
   /**
-   * Carries out the plan under one lease: the tick's own period first, then the others, the earliest first.
-   *
-   * @returns the result of the tick's own period. Events report the other periods, and a failure of one does not stop
-   *   the rest.
+   * Carries out the plan under one lease: the tick's own period, then the others, the earliest first. Returns the
+   * result
+   * of its own period. A failure of another one is an event, and does not stop the rest.
    */
   async #runPlan<T>(tick: Tick<T>): Promise<TaskResult<T>> {
     let failure: { error: unknown } | undefined;

@@ -6,7 +6,6 @@ import { earliestTickOf, isPastStartDeadline, type JobPolicy } from '../policy/j
 import { isOverdue, type RunSummary } from '../run';
 import { findMissedPeriods, type LedgerSnapshot, type PeriodRequest } from './ledger-snapshot';
 
-/** The plan of a tick for its own period. */
 type OwnPlan =
   | { readonly kind: 'run'; readonly isNew: boolean }
   /** To be recorded as skipped. */
@@ -18,7 +17,6 @@ type OwnPlan =
   /** Overdue runs without a tick. */
   | { readonly kind: 'none' };
 
-/** The plan of a tick, to be carried out under the lock. */
 export interface TickPlan {
   readonly own: OwnPlan;
   /** Other runs that are due, or whose holders may have crashed. */

@@ -8,7 +8,6 @@ import { storedResult } from './stored-text';
 /** The work is done, so a store that is down is worth waiting for, but not forever. */
 const RECORD_AT_LEAST_FOR_MS = 60_000;
 
-/** How long the recording of an outcome is retried while the store does not answer. */
 export interface RecordingLimits {
   readonly remainingMs: number;
   /** If so, the store may be closed and gets no further statement. Asked after a failure. */

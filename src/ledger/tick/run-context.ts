@@ -9,7 +9,6 @@ import { describeRun, type Claim, type RunKey } from '../run';
 import type { RunOutput } from '../run-log-store';
 import { storedText } from './stored-text';
 
-/** The run of a handler, as `currentRun()` returns it. */
 export interface CurrentRun {
   readonly job: string;
   readonly scope: string;
@@ -70,7 +69,6 @@ export interface RunContextOptions {
   readonly output?: RunOutput | undefined;
 }
 
-/** A run as its handler sees it. */
 export class RunContext implements CurrentRun {
   readonly job: string;
   readonly scope: string;
@@ -143,7 +141,6 @@ export class RunContext implements CurrentRun {
     return lock === this.#lock;
   }
 
-  /** How long the attempt's lease can be trusted, in milliseconds. */
   remainingMs(): number {
     return this.#lock.remainingMs();
   }

@@ -9,7 +9,6 @@ import { captureOutput } from './captured-output';
 import { runAs } from './run-context';
 import { storedText } from './stored-text';
 
-/** How a guard keeps what its runs print. */
 export interface RunLogOptions {
   /**
    * How much of what each attempt of a once-per job prints is kept, for `guard.ledger.log()` and `cronlatch logs`. A number

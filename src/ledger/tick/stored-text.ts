@@ -4,20 +4,13 @@ const MARK = '… (cut)';
 /** The most causes to describe. Fewer than this fill the stored text many times over. */
 const MOST_DESCRIBED = 100;
 
-/**
- * The stored text of a handler's result. `undefined` if there is nothing to store.
- *
- * @throws the error of `JSON.stringify`, or of a `toJSON` method
- */
+/** @throws the error of `JSON.stringify`, or of a `toJSON` method */
 export function storedResult(value: unknown): string | undefined {
   const text = JSON.stringify(value) as string | undefined;
   return text === undefined ? undefined : cut(text, MOST_RESULT_BYTES);
 }
 
-/**
- * The stored text of an error: names, messages, stacks and causes. Never its other properties, which may hold the
- * values of a statement.
- */
+/** Names, messages, stacks and causes of an error. No other properties, because they may hold values of a statement. */
 export function storedError(error: unknown): string {
   return storedText(described(error));
 }

@@ -6,7 +6,6 @@ import { identityOf, type RunKey } from '../run';
 import type { LedgerSnapshot, PeriodRequest } from './ledger-snapshot';
 import type { TickPlan } from './plan-tick';
 
-/** One call of a once-per job. */
 export interface TickRequest<T> extends PeriodRequest {
   readonly lock: CompiledLock;
   readonly task: LockedTask<T>;
@@ -32,7 +31,6 @@ export class Tick<T> {
   /** Set before the lock is requested, like the plan. */
   snapshot!: LedgerSnapshot;
   plan!: TickPlan;
-  /** Set once the lock is held. */
   held!: HeldLock;
 
   constructor(
@@ -40,12 +38,10 @@ export class Tick<T> {
     readonly details: TickDetails = {},
   ) {}
 
-  /** The fields that all of its events have. */
   get event(): LockEvent {
     return lockEventOf(this.request.lock, this.request.scheduledAt);
   }
 
-  /** The run of a period, as the snapshot shows it. */
   runOf({ key: periodKey }: Period): RunIdentity {
     const { policy, scope } = this.request;
     const recorded = this.snapshot.recorded.runs.find((run) => run.periodKey === periodKey);
