@@ -4,7 +4,11 @@ import { checkTimeZone } from './periods/time-zone';
 import { parseJobPolicy, type JobPolicy } from './policy/job-policy';
 import { limitOf, type LedgerContext } from './store-statements';
 
-/** Reads the register, with one statement. `undefined` if the database has no register of jobs. */
+/**
+ * The register, with one statement. A job whose periods this version does not know counts as unreadable.
+ *
+ * @returns `undefined` if the database has no register of jobs
+ */
 export async function readKnownRegister(context: LedgerContext): Promise<JobRegister | undefined> {
   try {
     const { now, jobs, unreadable = [] } = await context.store.jobs(limitOf(context));

@@ -29,6 +29,7 @@ export interface StoredRequest extends Omit<NewRequest, 'dueInMs' | 'expiresInMs
   readonly takenBy: string | undefined;
   /** An instance that takes it and does not renew this lease has crashed. */
   readonly leaseUntil: Date | undefined;
+  /** How often it was taken. */
   readonly attempt: number;
   readonly endedAt: Date | undefined;
   readonly outcome: string | undefined;
@@ -44,10 +45,7 @@ export interface RequestChange {
 
 /** Requests that instances take by a conditional write. Each method is one step, as in `RunStore`. */
 export interface RequestStore {
-  /**
-   * `replaces`: instead of an ended or expired one with the same id. Returns `false` if there is one: nothing was
-   * written.
-   */
+  /** Adds a request. `replaces`: an ended or expired one with this id, too. `false`: there is one, nothing was written. */
   add(
     request: NewRequest,
     options: StatementOptions & { readonly replaces?: boolean | undefined },

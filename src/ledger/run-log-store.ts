@@ -17,6 +17,7 @@ export interface RunOutput {
   /** @param part any part of the output; the next one may continue its last line, or its last character */
   write(part: string | Uint8Array): void;
   progress(progress: RunProgress): void;
+  /** Call it when the handler has settled. */
   end(): void;
 }
 

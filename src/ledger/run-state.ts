@@ -26,10 +26,7 @@ export interface StateChange {
   readonly condition: string;
 }
 
-/**
- * Every change of a run's state. `mayChange` checks acts of operators against it, and tests check the `decide…`
- * functions.
- */
+/** Every change of a run's state. `mayChange` checks operators' acts against it, and tests the `decide…` functions. */
 export const STATE_CHANGES: readonly StateChange[] = [
   { from: ['absent'], to: ['running'], by: ['claim'], condition: 'the unique key decides' },
   { from: ['absent'], to: ['pending'], by: ['catch-up'], condition: 'a duplicate is ignored' },

@@ -49,6 +49,7 @@ export interface PeekRequest {
 
 export interface Peek {
   readonly now: Date;
+  /** The requested run, the runs that are due or running, and those since `since`: each once, in no order. */
   readonly runs: readonly RunSummary[];
   /**
    * No period that begins before this instant counts as missed. If a run with a `purged` event was found since
@@ -85,6 +86,7 @@ export interface RunQuery {
 }
 
 export interface SummaryQuery {
+  /** The runs of these jobs, at most 10,000. */
   readonly jobs: readonly string[];
   /** The start of the period: from `from` on, before `to`. Runs of custom keys have none, and are left out. */
   readonly from: Date;
@@ -133,6 +135,7 @@ export interface RunStore {
   latest(options: StatementOptions): Promise<readonly LatestRun[]>;
   /** One plain read, for an overview: runs without their results and errors, the newest period first. */
   summaries(query: SummaryQuery, options: StatementOptions): Promise<readonly RunSummary[]>;
+  /** The oldest first. */
   events(key: RunKey, options: StatementOptions): Promise<readonly RunEvent[]>;
   /**
    * One step of a purge. It deletes runs that have ended (completed, skipped, or failed permanently), with their

@@ -66,9 +66,7 @@ export interface RunProgress {
 /** A run with the beginning of its error. A running one also has the progress of its attempt, if it has reported any. */
 export type LatestRun = RunSummary & Partial<Pick<Run, 'error'>> & RunProgress;
 
-/**
- * An attempt that failed, was lost or was replaced, or an act of an operator. `'purged'` marks the run after a purge.
- */
+/** An attempt that failed, was lost or replaced, or an act of an operator. `'purged'`: the runs before it were purged. */
 export type RunEventKind =
   | 'failed'
   | 'lost'

@@ -54,9 +54,10 @@ export async function retryTransient<T>(
 }
 
 /**
- * Sends a statement until the store has answered. It must be harmless if it runs twice.
+ * Sends a statement until the store has answered. The statement must be harmless if it runs twice.
  *
  * @param giveUpAtMs monotonic: from then on, a failure is thrown
+ * @param isAbandoned asked after a failure: if so, it is thrown, too
  */
 export async function retryUntilAnswered<T>(
   context: LedgerContext,

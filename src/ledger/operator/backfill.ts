@@ -16,6 +16,7 @@ export interface BackfillRange {
   readonly from: string;
   /** The last business date. */
   readonly to: string;
+  /** Default: that of the job. */
   readonly scope?: string | undefined;
   /** Also adds periods before the first recorded one. They may have been run and purged. Default `false`. */
   readonly force?: boolean | undefined;

@@ -11,6 +11,7 @@ export interface BusinessCalendar {
 /** Every date is a business day. */
 export const everyDay: BusinessCalendar = { isBusinessDay: () => true };
 
+/** Monday to Friday. */
 export function weekdays(): BusinessCalendar {
   return { isBusinessDay: (date) => isoWeekday(dayOf(date)) <= 5 };
 }

@@ -22,10 +22,7 @@ export interface CatchUpOptions {
    * a tick runs it even after its period has ended.
    */
   readonly catchUp?: CatchUp | undefined;
-  /**
-   * How far back to catch up. Periods that ended earlier stay gaps. Older ticks of key functions stay too. Default 7
-   * days.
-   */
+  /** How far back to catch up. Earlier periods, and earlier ticks of a key function, stay gaps. Default 7 days. */
   readonly catchUpWindow?: Duration | undefined;
   /** With `'all'`: the most periods to run. The newest are run, and the others are recorded as missed. Default 31. */
   readonly catchUpLimit?: number | undefined;

@@ -159,7 +159,12 @@ export class SlotRuns {
     if (open !== undefined) this.#end(open, this.#outcomes.recordCancellation(open, why));
   }
 
-  /** The slot has ended with an unknown outcome, so it has no `tick` event. Its row is interrupted after its lease. */
+  /**
+   * The slot has ended with an unknown outcome, so it has no `tick` event. Its row stays running until its lease ends,
+   * and is then interrupted.
+   *
+   * @returns `false` if its outcome was reported before
+   */
   unknownEnd(slot: Slot): boolean {
     const open = this.#markEnded(slot);
     if (open !== undefined) this.#close(open);

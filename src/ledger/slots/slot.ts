@@ -19,6 +19,7 @@ export interface Slot {
 export interface OpenSlot {
   readonly slot: Slot;
   readonly claim: Claim;
+  /** A closing guard waits for it. */
   readonly active: ActiveRun;
   beganAtMs: number;
   failure?: { readonly error: unknown };

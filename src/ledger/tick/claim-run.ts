@@ -35,6 +35,7 @@ interface PlannedRun<T> {
   readonly timeZone: string | undefined;
   /** The snapshot, read before the lock, found no row. */
   readonly isNew: boolean;
+  /** Whether it is the tick's own period. */
   readonly isOwn: boolean;
   readonly task: LockedTask<T>;
 }

@@ -29,10 +29,7 @@ type ClaimRefusal =
 export type ClaimVerdict =
   /** `lost` is the attempt that this one repeats, if any. */
   | { readonly kind: 'claimed'; readonly claim: Claim; readonly lost?: Run | undefined }
-  /**
-   * `lost` is an attempt whose holder has crashed. `unproven` may still run elsewhere, until the end of its longest
-   * lease.
-   */
+  /** `lost`: its holder has crashed. `unproven`: it may still run elsewhere, until its longest lease has ended. */
   | {
       readonly kind: 'refused';
       readonly reason: ClaimRefusal;

@@ -205,7 +205,8 @@ function describeSkew(skewMs: number): string {
 }
 
 /**
- * Whether a period ends within 5 seconds. By the database's clock alone, a tick that is a little early counts for it.
+ * Whether a period ends within 5 seconds. If only the database's clock decides the period, a tick that comes a little
+ * early counts for the period before.
  */
 export function isJustBefore(now: Date, end: Date | undefined): boolean {
   return end !== undefined && end.getTime() - now.getTime() <= 5000;
@@ -215,7 +216,8 @@ export function isJustBefore(now: Date, end: Date | undefined): boolean {
 const MOST_SKIPPED = 1000;
 
 /**
- * The newest skipped periods of a job. A period that was skipped by an unregistered process is found by its key only.
+ * Finds the newest skipped periods of a job. If an operator skips a period in a process where the job is not
+ * registered, its row has no start. Then only its key shows that the period is not a gap.
  */
 export async function findSkippedKeys(
   context: LedgerContext,

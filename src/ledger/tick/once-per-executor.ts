@@ -141,9 +141,8 @@ export class OncePerExecutor {
   }
 
   /**
-   * Carries out the plan under one lease: the tick's own period, then the others, the earliest first. Returns the
-   * result
-   * of its own period. A failure of another one is an event, and does not stop the rest.
+   * Carries out the plan under one lease: the tick's own period, then the others, the earliest first. Returns
+   * the result of its own period. A failure of another one is an event, and does not stop the rest.
    */
   async #runPlan<T>(tick: Tick<T>): Promise<TaskResult<T>> {
     let failure: { error: unknown } | undefined;

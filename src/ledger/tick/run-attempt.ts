@@ -161,7 +161,10 @@ export class Attempt<T> {
   }
 }
 
-/** The end of the lease in a run's row. Other locks rely on it, so an extension by the handler has to update it. */
+/**
+ * The end of the lease in a run's row. Under another lock, only the row shows that the run is still going on, so an
+ * extension by the handler has to update it.
+ */
 class RecordedLease {
   #untilMs: number;
 
@@ -195,7 +198,10 @@ class RecordedLease {
   }
 }
 
-/** An end that is a little too late is safe: the store adds the time left before the statement to its current time. */
+/**
+ * An end that is a little too late is safe. The store adds the remaining time, measured before the statement, to its
+ * own current time.
+ */
 function decideExtension(
   found: FoundRun | undefined,
   { claim }: RunContext,

@@ -11,7 +11,6 @@ export type SqliteSource = string | Database.Database;
 export const SUBPATH = 'cronlatch/better-sqlite3';
 const FORM = { subpath: SUBPATH, example: 'sqlite:jobs.db' };
 
-/** It lends the connection of the application, or one that it opens for it. */
 export const readSqlite: ReadSource<SqliteSource, Database.Database> = (source, { creates = false } = {}) => {
   refuseCrashingDriver();
   const given = typeof source === 'string' && source !== '' ? undefined : checkedHandle(source);

@@ -64,7 +64,6 @@ export function answerOf(status: number | undefined, text: string): Answer {
   return { failure: { why, outcome: 'unknown', isOfEndpoint: true } };
 }
 
-/** The end of a request without an answer. */
 export type Break = Pick<NodeJS.ErrnoException, 'message' | 'code'>;
 
 /** @param isSent whether the request may have reached the server */

@@ -6,7 +6,6 @@ import { answerOf, brokenOff, isStaleToken, type Answer, type Break, type EtcdAn
 import type { EtcdLockProviderOptions } from './etcd-options';
 
 export interface CallOptions {
-  /** The lock, for messages. */
   readonly subject: string;
   /** The end of the time limit, monotonic. */
   readonly endsAtMs: number;
@@ -35,11 +34,7 @@ export class EtcdGateway {
     if (user !== undefined) this.#credentials = { name: user, password };
   }
 
-  /**
-   * Asks the endpoints in turn, as long as certainly none of them has executed the request.
-   *
-   * @throws LockStorageError
-   */
+  /** Asks the endpoints in turn, as long as certainly none of them has executed the request. */
   async call(path: string, body: object, options: CallOptions): Promise<EtcdAnswer> {
     for (let isRepeated = false; ; isRepeated = true) {
       const login = this.#login(options);

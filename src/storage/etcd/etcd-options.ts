@@ -6,8 +6,7 @@ export interface EtcdLockProviderOptions extends Omit<StorageBasedLockProviderOp
   /** The client addresses of the cluster, such as `https://etcd-1:2379`: all with `http:`, or all with `https:`. */
   readonly endpoints: string | readonly string[];
   /**
-   * The key of a lock is this prefix and its name. Equal on all instances, and not the beginning of another
-   * prefix. Default `cronlatch/`.
+   * The beginning of all keys. Equal on all instances, and not the beginning of another prefix. Default `cronlatch/`.
    */
   readonly keyPrefix?: string | undefined;
   /** For a server with authentication. */
@@ -36,7 +35,6 @@ const OPTIONS = [
   ...PAIRS.flat(),
 ];
 
-/** @returns the endpoints */
 export function checkEtcdOptions(options: EtcdLockProviderOptions): readonly URL[] {
   checkOptionNames(options, OPTIONS, 'EtcdLockProvider');
   const { keyPrefix = 'cronlatch/', ca, cert, key } = options;

@@ -124,7 +124,6 @@ export class EtcdStorageAccessor implements StorageAccessor {
     return 'held';
   }
 
-  /** Attaches the key to the lease of the next owner. */
   async #replace(
     { name, owner, nextOwner }: Pick<ExtensionRequest, 'name' | 'owner' | 'nextOwner'>,
     leaseMs: number,

@@ -14,7 +14,6 @@ const NO_LAST_RUN = {
   lastHolder: undefined,
 };
 
-/** The register of jobs, in this process. */
 export class InMemoryJobs {
   readonly #rows = new Map<string, RegisteredJob>();
 

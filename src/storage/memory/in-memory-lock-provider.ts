@@ -23,11 +23,7 @@ export class InMemoryLockProvider extends StorageBasedLockProvider implements Lo
     return this.#records.released(name, signal);
   }
 
-  /**
-   * Deletes the record of a lock even if it is held, as an operator's DELETE would.
-   *
-   * @returns `false` if there is no record
-   */
+  /** Deletes the record of a lock even if it is held, as an operator's DELETE would. `false`: there is no record. */
   deleteRecord(name: string): boolean {
     return this.#records.delete(name);
   }

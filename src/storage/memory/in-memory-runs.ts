@@ -14,7 +14,6 @@ export interface StoredRun {
  * application. Changes of the host's clock have no effect.
  */
 export class InMemoryRuns {
-  /** The registered jobs. */
   readonly jobs = new InMemoryJobs();
   /** In the order of their creation. */
   readonly #rows = new Map<string, StoredRun>();
@@ -42,11 +41,7 @@ export class InMemoryRuns {
     this.#rows.set(keyText(row.run), row);
   }
 
-  /**
-   * Removes a run with its events, as an operator's DELETE would.
-   *
-   * @returns `false` if there is no such run
-   */
+  /** Removes a run with its events, as an operator's DELETE would. `false`: there is no such run. */
   delete(key: RunKey): boolean {
     return this.#rows.delete(keyText(key));
   }
@@ -103,7 +98,6 @@ export function summarize(run: Run): RunSummary {
   return summary;
 }
 
-/** Since when the run has been due or running. */
 export function overdueSince({ state, nextAttemptAt, startedAt, createdAt }: Run): Date {
   return (state === 'running' ? startedAt : nextAttemptAt) ?? createdAt;
 }
@@ -119,11 +113,7 @@ export function placeInTime({ periodStart, createdAt }: Run): number {
   return (periodStart ?? createdAt).getTime();
 }
 
-/**
- * For each job and scope: the run of the newest period, and the newest run without a period.
- *
- * @param runs in the order of their creation
- */
+/** For each job and scope: the run of the newest period, and the newest of `runs` (oldest first) without a period. */
 export function newestOfEach(runs: readonly Run[]): ReadonlySet<Run> {
   const newest = new Map<string, Run>();
   for (const run of runs) {

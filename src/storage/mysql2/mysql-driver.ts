@@ -31,7 +31,6 @@ export type MysqlSource = string | PoolOptions | Pool | PromisePool;
 
 const FORM = { subpath: 'cronlatch/mysql2', example: 'mysql://user:password@host/database' };
 
-/** The parts of mysql2's pools that hold their settings. */
 interface CorePool extends Pool {
   readonly config: Pool['config'] & { readonly connectionConfig: DriverOptions & { password?: string } };
   readonly _closed?: boolean;

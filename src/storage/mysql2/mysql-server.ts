@@ -9,7 +9,6 @@ import {
 } from '../sql/connections/sql-database';
 import { mysql } from '../sql/dialects/mysql';
 
-/** The methods of a mysql2 connection with callbacks that cronlatch calls. */
 export interface MysqlConnection {
   query(sql: string | object, values: readonly (number | null | SqlText)[], done: MysqlCallback): unknown;
   execute(sql: string | object, values: readonly SqlValue[], done: MysqlCallback): unknown;
@@ -64,7 +63,6 @@ function limits(statementTimeoutMs: number): string {
   );
 }
 
-/** mysql2, to MySQL and MariaDB. */
 export const mysqlServer: ServerDriver = {
   dialect: mysql,
 
@@ -139,7 +137,6 @@ export const mysqlServer: ServerDriver = {
   },
 };
 
-/** Whether mysql2 has made the error, with callbacks or with promises. */
 export function isMysqlError(error: unknown): boolean {
   return error instanceof Error && ('sqlState' in error || ('fatal' in error && error.fatal === true));
 }
@@ -241,7 +238,6 @@ const EXCLUDED = new Set(
   ).split(' '),
 );
 
-/** A database of MySQL or MariaDB. */
 export function mysqlDatabase({ mysql2, options, address, password }: MysqlSettings): SqlDatabase {
   const open = (limitMs: number, ofOption?: string): OpeningSession => {
     const given = ofOption === undefined ? options : { ...options, password: ofOption };

@@ -87,7 +87,6 @@ class LimitedClient extends Client {
   }
 }
 
-/** The parts of pg's pool that hold its settings. */
 interface ReadablePool extends Pool {
   readonly options: Pool['options'];
   readonly Client?: unknown;

@@ -23,7 +23,6 @@ interface PostgresMessage {
   readonly text?: string;
 }
 
-/** The methods of a pg client that cronlatch calls. */
 export interface PostgresClient {
   /** The connection of the protocol. Not in the native client. */
   readonly connection?: {
@@ -63,7 +62,6 @@ const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   114: (text) => JSON.parse(text) as unknown,
 };
 
-/** For its option `binary`. */
 const BINARY_PARSERS: Readonly<Record<number, (value: Buffer) => unknown>> = {
   16: (value) => value[0] === 1,
   20: (value) => String(value.readBigInt64BE()),

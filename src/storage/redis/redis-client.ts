@@ -2,9 +2,7 @@ import { InvalidLockConfigurationError, LockStorageError } from '../../core';
 import { describeValue } from '../../core/options';
 
 /**
- * Sends one command and resolves to its answer.
- *
- * @param key the one key that the command uses, so that a cluster finds its node
+ * Sends one command and resolves to its answer. `key` is the one key that it uses, so that a cluster finds its node.
  */
 export type RedisCommandFunction = (command: readonly string[], key: string) => Promise<unknown>;
 
@@ -64,12 +62,7 @@ export function hasOneConnection(client: RedisClient): boolean {
   );
 }
 
-/**
- * For a connection that the provider was given for itself.
- *
- * @param onError without a listener, an error of a connection of node-redis ends the process
- * @returns a function that closes the connection
- */
+/** Returns the close function of the provider's own connection. Without `onError`, node-redis would end the process. */
 export function adopt(client: RedisClient, onError: (error: unknown) => void): () => Promise<void> {
   if (typeof client !== 'function') client.on('error', onError);
   return async () => {

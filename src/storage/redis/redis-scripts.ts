@@ -7,10 +7,7 @@ export interface RedisScript {
   readonly sha1: string;
 }
 
-/**
- * How long a released record is kept. While it is there, the next token is higher even if the server's clock was set
- * back.
- */
+/** How long a released record is kept. Meanwhile the next token is higher even if the server's clock was set back. */
 const KEPT_MS = 60_000;
 
 /**
@@ -44,8 +41,9 @@ end
 `;
 
 /**
- * ARGV: owner, length of the lease in µs. A key that another program wrote without an end would never be free. If it was already granted, the lease begins again, because the caller counts
- * from its last request.
+ * ARGV: owner, length of the lease in µs. A key that another program wrote without an end would never be free. If it
+ * was
+ * already granted, the lease begins again, because the caller counts from its last request.
  */
 export const ACQUIRE = script(`
 if held and owner == value and redis.call('PTTL', key) < 0 then return answer('endless') end

@@ -6,7 +6,6 @@ import type { RedisScript } from './redis-scripts';
 
 export interface RedisStatement {
   readonly script: RedisScript;
-  /** The lock, for messages. */
   readonly name: string;
   readonly key: string;
   readonly args: readonly string[];
@@ -26,14 +25,10 @@ export interface RedisAnswer {
 const MOST_SENDS = 3;
 
 /**
- * Runs scripts. A client may send a script again long after its caller has stopped waiting, so each script does nothing
- * after a time of the server's clock.
+ * A client may send a script again long after its caller has stopped waiting, so each does nothing after a server time.
  */
 export class ScriptRunner {
-  /**
-   * The server's time less ours, by the last answer. The server read its clock after the script was sent, so this is
-   * never too little.
-   */
+  /** The server's time less ours. Never too little: the server read its clock after the script was sent. */
   #serverAheadUs: number | undefined;
 
   /** @param onAnswer called with the key of each script that the server has answered */

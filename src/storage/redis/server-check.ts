@@ -2,9 +2,7 @@ import type { RedisCommandFunction } from './redis-client';
 import { messageOf, replyCodeOf } from './redis-errors';
 
 /**
- * Checks once that the server evicts no keys. Locks do not wait for the check.
- *
- * @returns a function to call after each answer of the server, with the key of a lock
+ * Checks once that the server evicts no keys. Locks do not wait for that. Call it after each answer, with a lock's key.
  */
 export function serverCheck(
   send: RedisCommandFunction,

@@ -14,8 +14,8 @@ import {
 import { driverErrorOf, leavesConnectionUsable } from '../statements/sql-failure';
 
 /**
- * The share of a time limit that a request waits for a connection. A statement with less time could only fail, with an unknown
- * outcome and a lost connection.
+ * The share of a time limit that a request waits for a connection. With less time, a statement could only fail, with an
+ * unknown outcome and a lost connection.
  */
 const LONGEST_WAIT = 0.75;
 
@@ -58,7 +58,7 @@ export class Connections<Connection extends SqlConnection = SqlConnection> {
   }
 
   /**
-   * Calls `use` as soon as there is a connection for it, and lends it that until its promise settles.
+   * Lends `use` a connection until its promise settles.
    *
    * @throws SqlExecutionError, or the error of a transaction's `decide`, unchanged
    */
@@ -92,7 +92,6 @@ export class Connections<Connection extends SqlConnection = SqlConnection> {
     await this.source.close?.();
   }
 
-  /** Opens a connection for a request that the gate has admitted. */
   #open(endsAtMs: number): BorrowedConnection<Connection> | Promise<BorrowedConnection<Connection>> {
     if (this.#closed) {
       this.#gate.leave();
@@ -175,9 +174,9 @@ export class ConnectionGate {
   }
 
   /**
-   * Takes a connection. Call `leave` once when it is free again.
+   * Takes a connection, at once if one is free. Call `leave` once when it is free again.
    *
-   * @returns when the request's time ends, a promise only if it has to wait
+   * @returns when the request's time ends
    * @throws SqlExecutionError with progress `not-sent` if no connection was free within the limit
    */
   enter(limit: Limit): number | Promise<number> {
@@ -256,7 +255,6 @@ export class ConnectionGate {
     });
   }
 
-  /** Checks whether the queue is stalled, as long as there is one. */
   #watch(): void {
     if (this.#cancelWatch !== undefined || this.#spare === 0) return;
     const beganMs = this.clock.monotonicMs();

@@ -1,8 +1,8 @@
 /** Something about a database that an operator of cronlatch should know. */
 export interface Finding {
   /**
-   * `error`: locks or runs are unsafe, or no job can run. `warning`: cronlatch works, within the limit that `problem`
-   * names. `info`: nothing is wrong.
+   * `error`: locks or runs are unsafe, or no job can run. `warning`: cronlatch works within a limit. `info`: all is
+   * well.
    */
   readonly severity: 'error' | 'warning' | 'info';
   /** Programs read it, so it never changes. */
@@ -46,7 +46,6 @@ export function finding(code: keyof typeof CATALOGUE, problem: string, statement
 
 const MOST = 10;
 
-/** The findings among these, but only the first ones of each code. */
 export function firstOfEach(findings: readonly (Finding | undefined)[]): Finding[] {
   const all = findings.filter((each) => each !== undefined);
   return [...new Set(all.map(({ code }) => code))].flatMap((code) => {

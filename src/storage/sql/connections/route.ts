@@ -3,7 +3,6 @@ import type { ServerDriver } from './server-driver';
 import type { NodeWait, SqlRow } from '../statements/statement';
 import { driverErrorOf } from '../statements/sql-failure';
 
-/** Sends a statement in one session. */
 export type Ask = (text: string) => Promise<readonly SqlRow[]>;
 
 export const POOLED = finding(

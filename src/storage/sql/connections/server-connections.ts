@@ -31,7 +31,6 @@ export interface ConnectionSettings {
   readonly connections?: number | undefined;
 }
 
-/** An open connection of our own. */
 interface Own {
   readonly connection: ServerSession;
   readonly session: DriverSession;
@@ -54,21 +53,16 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
   #cancelWatch: (() => void) | undefined;
   #isClosed = false;
 
-  /**
-   * @param openSession must not throw, and ends within the limit
-   * @param options how the connections differ from those for single statements
-   */
+  /** `openSession` must not throw, and ends within the limit. */
   constructor(
     private readonly driver: ServerDriver,
     private readonly openSession: (limitMs: number) => OpeningSession | Promise<OpeningSession>,
     private readonly settings: ConnectionSettings,
     private readonly options?: {
-      /** How many there are at most. */
       readonly size: number;
       readonly whenFull: string;
       readonly settings: readonly string[];
       readonly prepares: boolean;
-      /** A connection that is idle for longer is closed. */
       readonly idleForMs: number;
     },
   ) {

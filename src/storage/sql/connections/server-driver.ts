@@ -9,10 +9,9 @@ export interface ServerDriver {
   /** A plain SELECT, the first statement of a session. Its rows have `session_id`, `is_read_only`, `name` and `value`. */
   readonly variables: string;
   /**
-   * The next statements of a session of our own. The server's timeout must be shorter than the client's. Otherwise it
-   * could later grant a lock to a client that has stopped waiting.
-   *
-   * @param variables by name, in lower case
+   * The next statements of a session of our own. The server's timeout must be shorter than the client's, or it could
+   * grant
+   * a lock to a client that has stopped waiting. The names of the variables are in lower case.
    */
   readonly sessionSettings: (statementTimeoutMs: number, variables: SqlRow) => readonly string[];
   /** Whether it sets them behind a pooler, too, which can give the session to other clients. */
@@ -29,9 +28,8 @@ export interface ServerDriver {
   /** Does nothing. Its answer shows whether the session is in a transaction. */
   readonly probe: string;
   /**
-   * `begin` makes the server end the application's transaction if it is idle for that long, because a stopped process
-   * would keep its rows locked. It also keeps COMMIT from beginning another transaction. `end` undoes both. It is
-   * `undefined` if the end of the transaction does so.
+   * `begin` makes the server end an idle transaction, because a stopped process would keep its rows locked, and keeps
+   * COMMIT from beginning another one. `end` undoes both, or is `undefined` if the end of the transaction does so.
    */
   readonly idleLimit: { readonly begin: (milliseconds: number) => string; readonly end: string | undefined };
   /** The settings of a transaction that holds a row lock while a job runs. */
@@ -53,7 +51,6 @@ export interface RowLockLimits {
 
 export type IsolationLevel = 'READ COMMITTED' | 'REPEATABLE READ' | 'SERIALIZABLE';
 
-/** One connection of a driver. */
 export interface DriverSession {
   /** What the server called the session when it was opened. Some clients do not keep it. */
   readonly id?: number | null | undefined;
@@ -62,8 +59,8 @@ export interface DriverSession {
   /** Watches the open transaction. `undefined` if the answer to COMMIT does not show a rollback. */
   watchEnd?(): TransactionWatch;
   /**
-   * Ends this session in the server through another session. Otherwise the server continues a statement after its client
-   * is gone. `undefined` if the server itself limits the time of statements.
+   * Ends this session through another one, because the server continues a statement after its client is gone.
+   * `undefined` if the server itself limits the time of statements.
    */
   endFrom?(other: DriverSession): Promise<void>;
   onEnd(listener: () => void): void;

@@ -49,7 +49,6 @@ export class ServerSession implements SqlConnection {
     return this.#send(statement, endsAtMs).then(outsideTransaction, sendText);
   }
 
-  /** Sends it unprepared. */
   async run(text: string, endsAtMs: number): Promise<SqlResult> {
     return outsideTransaction(await this.#sendText(text, endsAtMs));
   }

@@ -74,7 +74,6 @@ export function severalHosts(): InvalidLockConfigurationError {
   );
 }
 
-/** The parts of an address such as `mysql://user:password@host:3306/database`. */
 export interface ParsedUrl {
   readonly host?: string;
   readonly port?: number;
@@ -96,7 +95,6 @@ export function parseUrl(text: string): ParsedUrl & { readonly parameters: URLSe
   };
 }
 
-/** Returns the password for a new connection. */
 export type PasswordSource = () => string | PromiseLike<string>;
 
 async function askPassword(password: PasswordSource, limitMs: number): Promise<string> {

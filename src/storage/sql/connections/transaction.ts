@@ -3,7 +3,6 @@ import type { ConnectionSettings } from './server-connections';
 import type { DriverSession, IsolationLevel, ServerDriver, TransactionWatch } from './server-driver';
 import type { NodeWait, SqlResult, SqlStatement } from '../statements/statement';
 
-/** How long a statement in a transaction of the application may take. */
 export type Limits = Pick<ConnectionSettings, 'clock' | 'statementTimeoutMs'>;
 
 /** A transaction of the application, in which a run can be completed. */
@@ -33,7 +32,6 @@ export interface RunTransaction<Connection> extends Transaction {
   commit(): Promise<void>;
   /** Ends one level of nested transactions. */
   rollBack(): Promise<void>;
-  /** Returns the connection to its pool. */
   release(): Promise<void> | void;
 }
 

@@ -5,25 +5,19 @@ import type { DialectName } from '../dialects/sql-dialect';
 import { severalHosts, type PasswordSource, type SqlDatabase } from '../connections/sql-database';
 import type { Limits, RunTransaction, Transaction } from '../connections/transaction';
 
-/**
- * What the entry point of a driver needs. An application begins its transactions on a `Connection`, and `inRunTransaction`
- * passes a `Lent` one to the job.
- */
+/** Applications begin transactions on a `Connection`. `inRunTransaction` passes a `Lent` one to the job. */
 export interface Driver<Source, Connection, Lent> {
   /** The subpath of the entry point, such as `cronlatch/pg`. */
   readonly subpath: string;
   readonly read: ReadSource<Source, Promise<RunTransaction<Lent>>>;
-  /**
-   * The transaction that the application has begun on a connection. `undefined` for a pool, and for the connection of
-   * another driver.
-   */
+  /** The application's transaction on a connection. `undefined` for a pool, and for a connection of another driver. */
   readonly transactionOn: (connection: Connection) => GivenTransaction | undefined;
   /** Whether the driver has made the error. It may be due to a lost lease. */
   readonly isClientError: (error: unknown) => boolean;
 }
 
 /**
- * Describes the database that an application has passed, without connecting to it.
+ * Describes a database without connecting to it.
  *
  * @throws InvalidLockConfigurationError naming what is wrong, without the address
  */
@@ -42,7 +36,6 @@ export type ReadSource<Source, Lent> = (
 /** Options of a driver, as the application passes them to its pool. */
 export type DriverOptions = Readonly<Record<string, unknown>>;
 
-/** A transaction that the application has begun. */
 export interface GivenTransaction {
   /** `undefined`: a query builder does not show it. */
   readonly dialect: DialectName | undefined;
@@ -72,11 +65,7 @@ export interface SourceForm {
   readonly example: string;
 }
 
-/**
- * The error for a source that cannot be used. An address that is missing is usually a variable that is not set.
- *
- * @param accepted what could be passed instead of an address, such as `a pool of pg`
- */
+/** The error for an unusable source. A missing address is usually a variable that is not set. */
 export function unusableSource(
   source: unknown,
   { subpath, example }: SourceForm,
@@ -109,10 +98,9 @@ const ASKS_FOR_TLS = /^(ssl-?mode|ssl-?accept|(use|require)-?ssl|tls)$/i;
 const WITHOUT_TLS = /^(disabled?|prefer(red)?|false|0)$/i;
 
 /**
- * Other clients of MySQL take TLS from these parameters. Its drivers for Node ignore them, and would connect without TLS.
+ * MySQL's drivers for Node ignore these TLS parameters of other clients, and would connect without TLS.
  *
- * @param ssl the option of the driver, which is used instead
- * @throws InvalidLockConfigurationError naming the parameter
+ * @throws InvalidLockConfigurationError naming the parameter, unless the driver's option `ssl` is set
  */
 export function checkTls(parameters: URLSearchParams, ssl: unknown): void {
   if (ssl !== undefined && ssl !== false) return;

@@ -28,7 +28,6 @@ export const STORE_OPTIONS = [
   'random',
 ];
 
-/** Keeps locks in a table of the application's database. */
 export class SqlLockProvider extends StorageBasedLockProvider {
   readonly #accessor: SqlStorageAccessor;
   readonly #access: DatabaseAccess;

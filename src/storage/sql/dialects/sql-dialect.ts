@@ -17,7 +17,6 @@ export interface TableShape {
   readonly keyIndex?: string | undefined;
 }
 
-/** What the statements of a lock table depend on. */
 export interface LockTableShape extends TableShape {
   /** The step of that time in milliseconds. 0: it has six digits of the second. */
   readonly clockStepMs: number;
@@ -113,7 +112,6 @@ export type DialectName = 'mysql' | 'postgres' | 'sqlite';
 /** One folder each, with the same files in the same order. */
 export interface SqlDialect {
   readonly name: DialectName;
-  /** The name in messages. */
   readonly label: string;
   readonly quote: (identifier: string) => string;
   /** @param position counted from 1 */
@@ -132,14 +130,12 @@ export interface SqlDialect {
   readonly writtenRows: (result: SqlResult) => unknown;
   /** Why a take-over wrote no row. `undefined`: a read shows it. */
   readonly refusalOf: (result: SqlResult) => 'held' | 'missing' | undefined;
-  /** The token of a statement that wrote its row. */
   readonly tokenOf: (result: SqlResult) => unknown;
   readonly failureOf: (error: DriverError) => SqlFailureKind;
   /** Whether the server or a pooler refused a prepared statement. It did not run. */
   readonly refusesPreparing: (error: DriverError) => boolean;
 }
 
-/** The types of columns, and the statements that create and alter them. */
 export interface ColumnTypes {
   /** What follows the columns of a new table. */
   readonly tableOptions: (table: TableDefinition) => string;

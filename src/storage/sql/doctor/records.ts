@@ -10,7 +10,6 @@ import { firstOfEach, finding, type Finding } from '../connections/finding';
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** What is known besides the records. */
 export interface Known {
   /** By the database's clock. */
   readonly now: Date;

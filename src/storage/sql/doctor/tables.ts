@@ -6,11 +6,7 @@ import { finding, type Finding } from '../connections/finding';
 import { NO_RIGHT } from '../statements/failed-connection';
 import type { Ask } from '../connections/route';
 
-/**
- * A guard without once-per jobs works without the ledger, and every guard without the register.
- *
- * @param address the database's, as in the message. It can contain anything, such as the path of a file.
- */
+/** A guard without once-per jobs works without the ledger, and every guard without the register. */
 export function judgeTable(
   { row }: TableDefinition,
   { severity, code, message, remedy }: SchemaFinding,
@@ -38,8 +34,9 @@ export function judgeTable(
 const READ_ONLY = 'ER_OPTION_PREVENTS_STATEMENT';
 
 /**
- * Which privileges the user of the session lacks. EXPLAIN needs those of its statement, and executes nothing. Only purges
- * and `keepRows: false` delete, so DELETE is not needed.
+ * The missing privileges of the session's user. EXPLAIN needs those of its statement, and executes nothing. DELETE is
+ * not
+ * needed: only purges and `keepRows: false` delete.
  */
 export async function judgePrivileges(
   { path, columns }: TableDefinition,

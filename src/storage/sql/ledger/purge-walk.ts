@@ -6,8 +6,9 @@ import type { RunStatements } from './run-statements';
 const READ_AT_ONCE = 1000;
 
 /**
- * The position of a purge. It walks through the table by id, the highest id first. So it reads each row once, and the
- * first run without a period that it finds for a job and scope is the newest one.
+ * Walks through the table from the highest id down. So it reads each row once, and the first run without a period that
+ * it
+ * finds for a job and scope is the newest one.
  */
 export class PurgeWalk {
   #below = Number.MAX_SAFE_INTEGER;
@@ -19,10 +20,7 @@ export class PurgeWalk {
     return this.#below;
   }
 
-  /**
-   * @param rows of `purgeable`, below this id
-   * @returns the runs that one step deletes, and where the next step begins
-   */
+  /** The `rows` are those of `purgeable`. Returns the runs that one step deletes, and where the next step begins. */
   plan(rows: readonly SqlRow[], limit: number) {
     const ids: number[] = [];
     /** Jobs and scopes whose newest run without a period is among the rows of this step. */

@@ -37,11 +37,7 @@ const SUMMARY_INSTANTS = [
   'updated_at',
 ];
 
-/**
- * The fields that a statement must select for `readSummary`, from the run table as `r`.
- *
- * @param us converts an instant to whole microseconds since 1970
- */
+/** The fields of the run table `r` for `readSummary`. `us` converts an instant to whole microseconds since 1970. */
 export function summaryFields(us: (instant: string) => string): string {
   const instants = SUMMARY_INSTANTS.map((name) => `${us(`r.${name}`)} AS ${name}`);
   return [...SUMMARY_VALUES.map((name) => `r.${name} AS ${name}`), ...instants].join(', ');
@@ -86,7 +82,6 @@ export function readRun(row: SqlRow): Run {
   return { ...readSummary(row), result: readText(row['result']), error: readText(row['error']) };
 }
 
-/** @param subject names the row in messages */
 export function readEvent(row: SqlRow, subject: string): RunEvent {
   return {
     at: readRequiredInstant(row, 'at', subject),
@@ -99,11 +94,7 @@ export function readEvent(row: SqlRow, subject: string): RunEvent {
   };
 }
 
-/**
- * Drivers return an id as number, string or bigint.
- *
- * @param subject names the run in messages
- */
+/** Drivers return an id as number, string or bigint. */
 export function readId(row: SqlRow, subject = 'a run'): number {
   const id = readInteger(row, 'id', subject);
   if (id !== undefined) return id;

@@ -168,7 +168,6 @@ export class RunStatements {
   }
 }
 
-/** @param found the table of the runs and that of their events, both without errors */
 export function runStatementsFor(
   found: readonly InspectedTable[],
   { dialect, tables }: { readonly dialect: SqlDialect; readonly tables: RunTables },
@@ -208,7 +207,6 @@ function scopeOf({ job, scope }: PeekRequest): string {
   return JSON.stringify([job, scope]);
 }
 
-/** Reads the result of `lock`. */
 export function foundRunOf({ rows: [row] }: SqlResult): FoundRun | undefined {
   return row && { run: readRun(row), now: readNow(row) };
 }
@@ -217,7 +215,6 @@ export function insertedId({ rows: [row], insertId }: SqlResult, subject: string
   return readId({ id: row?.['id'] ?? insertId }, subject);
 }
 
-/** Writes a decision. */
 export function changeOf<T>(
   { rows: [row] }: SqlResult,
   { value, write, events = [] }: Decision<T>,
@@ -245,8 +242,8 @@ function isOneOf(states: readonly RunState[]): string {
 }
 
 /**
- * Rounds up to a power of two. The limit is part of the text, because MySQL refuses one from a driver that sends every
- * number as a double, and the server keeps a prepared statement for each text.
+ * Rounds up to a power of two. The limit is part of the text, because MySQL refuses a limit that is sent as a double.
+ * The server keeps a prepared statement for each text.
  */
 function roundedUp(limit: number): number {
   if (Number.isSafeInteger(limit) && limit >= 0) return 2 ** Math.ceil(Math.log2(Math.max(1, limit)));

@@ -121,9 +121,8 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: TableSha
             ORDER BY n.job_name DESC, n.scope DESC, n.period_start DESC LIMIT 1)) THEN 1 ELSE 0 END AS deletable
       FROM ${run} r WHERE r.id < ${integer(':below')} ORDER BY r.id DESC LIMIT 1000`,
     /**
-     * Locks the runs with ids from `:lowest` to `:highest` that have been final for that long. A row that another
-     * transaction has locked is about to change, so it stays. CASE keeps PostgreSQL's planner from reading the index on
-     * the states.
+     * Locks the runs with ids from `:lowest` to `:highest` that have been final for that long. A locked row is about to
+     * change, so it stays. CASE keeps PostgreSQL's planner from reading the index on the states.
      */
     lockPurgeable: `SELECT r.id AS id, ${isUndated} AS undated FROM ${run} r
       WHERE r.id >= ${integer(':lowest')} AND r.id <= ${integer(':highest')}

@@ -17,7 +17,6 @@ import { readInstant, readNow, readRequiredInstant, readText } from './run-rows'
 
 type Texts = ReturnType<typeof requestTexts>;
 
-/** Keeps requests in a table of their own. */
 export class SqlRequestStore implements RequestStore {
   /** What people call the requests that were last read, by their ids. */
   #subjects: ReadonlyMap<string, string> = new Map();

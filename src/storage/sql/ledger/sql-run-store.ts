@@ -48,7 +48,6 @@ export interface SqlRunStoreOptions extends SqlDatabase, SqlTablesOptions {
   readonly jobTable: TableDefinition;
   readonly requestTable: TableDefinition;
   readonly logTable: TableDefinition;
-  /** For calls without a limit of their own. */
   readonly statementTimeoutMs: number;
   /** One statement reads the runs of several jobs if their requests wait for a connection, by this clock. */
   readonly groupingClock?: Clock | undefined;
@@ -223,7 +222,7 @@ export class SqlRunStore implements RunStore {
   }
 
   /**
-   * Compares the tables with those of the migration and returns every difference that matters, each with its fix.
+   * Returns every difference from the tables of the migration that matters, each with its fix.
    *
    * @throws LockStorageError if the database cannot be reached. The message contains its address.
    */
@@ -287,8 +286,7 @@ export class SqlRunStore implements RunStore {
   }
 
   /**
-   * The existing row may belong to another run. Mistaking it for this run would mean that this run never happens. It
-   * reads with a lock, because a replica may answer a plain read before it has the row.
+   * The row may belong to another run, and then this run would never happen. A locking read, because a replica may lag.
    */
   async #refuseCollision(key: RunKey, options: StatementOptions): Promise<void> {
     const subject = describeRun(key);

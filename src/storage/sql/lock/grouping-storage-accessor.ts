@@ -23,18 +23,14 @@ export interface GroupingStorageOptions extends SqlStorageOptions {
   /** Between 0 and 1. */
   readonly random: () => number;
   /**
-   * With less time, a lock travels alone: the database may wait for the locked row of another lock, and then the time must
-   * suffice for sending this one again.
+   * With less time, a lock travels alone: if another lock's row is locked, the time must suffice for sending it again.
    */
   readonly shortestLimitMs: number;
   /** `1`: a single lock is sent as a group, too. Default 2. */
   readonly smallestGroup?: 1 | 2 | undefined;
 }
 
-/**
- * Sends requests that wait for a connection in one statement. A request that finds a free connection is sent at once and
- * alone.
- */
+/** Requests that wait for a connection share a statement. If one is free, a request is sent at once and alone. */
 export class GroupingStorageAccessor extends SqlStorageAccessor {
   readonly #takeOvers: WaitingRequests<WriteRequest, Answer, LockStatements>;
   readonly #inserts: WaitingRequests<WriteRequest, Answer, LockStatements>;
@@ -172,10 +168,7 @@ class Rotation {
 
   constructor(private readonly random: () => number) {}
 
-  /**
-   * Each group continues after the names of the last one, and every process begins elsewhere, so that they do not compete
-   * for the same locks.
-   */
+  /** Each group continues after the last one's names, and processes begin elsewhere, so they want different locks. */
   companions<Request extends WriteRequest>(first: Request, others: readonly Request[]): readonly Request[] {
     const namesakes = new Map(others.map((request) => [request.name, request]));
     namesakes.delete(first.name);

@@ -48,7 +48,6 @@ export function lockStatements(
   };
 }
 
-/** @param found a table without errors */
 export function lockStatementsFor(
   found: InspectedTable,
   table: TableDefinition,

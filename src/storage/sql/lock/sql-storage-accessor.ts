@@ -38,7 +38,6 @@ export interface SqlStorageOptions extends SqlTablesOptions {
 /** Microseconds since 1970 have had sixteen digits since 2001. */
 const LEAST_TOKEN = 1e15;
 
-/** Keeps locks in an SQL table. */
 export class SqlStorageAccessor implements StorageAccessor {
   readonly keepsTimeLimits = true;
   readonly keepsRecords = true;
@@ -170,8 +169,8 @@ export class SqlStorageAccessor implements StorageAccessor {
   }
 
   /**
-   * The existing row may collide by another key than the name. Mistaking it for a held lock would stop the job for ever.
-   * It reads with a lock, because a replica may answer a plain read before it has the row.
+   * The row may collide by another key than the name, and then the job would never run. A locking read: a replica may
+   * lag.
    */
   async #refuseCollision(name: string, { timeoutMs }: StatementOptions): Promise<void> {
     if ((await this.find(name, { timeoutMs, purpose: 'resolve' })) !== undefined) return;

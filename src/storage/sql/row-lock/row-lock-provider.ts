@@ -21,10 +21,7 @@ import { HeldRow, IDLE_MS } from './held-row';
 import { RowLockTable } from './row-lock-table';
 
 export interface RowLockProviderOptions extends RowLockTableOptions {
-  /**
-   * How many connections the provider opens at most. Each held lock keeps one, and each attempt needs one. At least 2,
-   * default 5.
-   */
+  /** At most so many connections: each held lock keeps one, and each attempt needs one. At least 2, default 5. */
   readonly maxConnections?: number | undefined;
   /**
    * How long the database waits for another holder before the lock is refused. Default 0: it does not wait. In whole

@@ -28,7 +28,6 @@ const IDLE_CONNECTION_MS = 3000;
 /** How often the row of a lock may be deleted between the insert and the lock before the attempt fails. */
 const MOST_ROUNDS = 3;
 
-/** A row that a transaction of ours has locked. */
 export interface LockedRow {
   readonly is: 'locked';
   /** The token is that of the new holder. */
@@ -42,7 +41,6 @@ export interface LockedRow {
   readonly statements: RowLockStatements;
 }
 
-/** What an attempt found. */
 type FoundRow =
   | LockedRow
   /** The row is free, but `lockAtLeastFor` of its last holder still lasts. */
@@ -65,7 +63,6 @@ export class RowLockTable {
       readonly table: TableDefinition;
       readonly limits: RowLockLimits;
       readonly maxConnections: number;
-      /** The time of the leases. */
       readonly clock: Clock;
       readonly warn: (message: string) => void;
     },
@@ -100,11 +97,7 @@ export class RowLockTable {
     this.place = new LockPlace(this.tables, ({ records }) => records);
   }
 
-  /**
-   * The statements for the verified table, on a server whose row locks exclude one another.
-   *
-   * @throws SchemaMismatchError, InvalidLockConfigurationError, LockStorageError
-   */
+  /** The statements for the verified table, on a server whose row locks exclude one another. */
   async ready(limit: Limit): Promise<RowLockStatements> {
     const statements = await this.tables.statements(limit);
     if (!this.#isSuitable) await this.#checkServer(limit);
@@ -223,8 +216,7 @@ export interface RowLockStatements {
   /** Creates the row of a lock that is free. */
   readonly insert: NamedStatement;
   /**
-   * Locks the row for the rest of the transaction. Returns whether `lockAtLeastFor` of the last holder still lasts, that
-   * holder, the time and the next token.
+   * Locks the row, and returns the time, the next token, the last holder and whether its `lockAtLeastFor` still lasts.
    */
   readonly lock: NamedStatement;
   /** The same record as `inspect`. Fails if another transaction holds the row. */
@@ -242,7 +234,6 @@ const INSERT: Readonly<Record<DialectName, { readonly before: string; readonly a
   sqlite: { before: '', after: '' },
 };
 
-/** @param found a table without errors */
 function rowLockStatementsFor(
   found: InspectedTable,
   { dialect, table, waits }: { dialect: SqlDialect; table: TableDefinition; waits: boolean },

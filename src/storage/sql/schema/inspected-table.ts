@@ -86,7 +86,6 @@ export function leastPrecise(instants: readonly InspectedColumn[]): InspectedCol
   );
 }
 
-/** The unique index on this column alone. */
 export function keyOn(column: string, indexes: readonly TableIndex[]): TableIndex | undefined {
   return indexes.find(({ isUnique, columns }) => isUnique && columns.length === 1 && columns[0] === column);
 }
@@ -111,7 +110,6 @@ export function isNamed(
   return foldsColumnNames ? column.name.toLowerCase() === name.toLowerCase() : column.name === name;
 }
 
-/** The columns of instants that were found. */
 export function instantsIn(
   definition: TableDefinition,
   found: Pick<InspectedTable, 'columns'> = { columns: [] },
@@ -135,8 +133,7 @@ export function uniqueIndexOn(
 }
 
 /**
- * The indexes that are for speed alone, and that no present index replaces. An older version of cronlatch did not create
- * all of them.
+ * The missing indexes for speed that no present one replaces. Older versions of cronlatch did not create all of them.
  */
 export function absentIndexes(
   needed: readonly TableIndex[],
@@ -162,7 +159,6 @@ export function inspectionOf(
   return { ...new NamedStatement(text, placeholder).bindMembers(tables.map(inspection.parameters)), id: '' };
 }
 
-/** Reads the table with this number from the answer. */
 export function readTable(
   rows: readonly SqlRow[],
   number: number,

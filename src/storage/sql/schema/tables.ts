@@ -37,8 +37,7 @@ export interface RowLockTableOptions extends Pick<LockTableOptions, 'schema' | '
 
 export interface RunTableOptions extends Pick<LockTableOptions, 'schema' | 'nameLength'> {
   /**
-   * Default `cronlatch_run`. May carry its schema before a dot. The tables of events, requests and logs are named the same,
-   * plus `_event`, `_request` and `_log`.
+   * Default `cronlatch_run`, or `schema.name`. The events, requests and logs add `_event`, `_request` and `_log` to it.
    */
   readonly runTable?: string | undefined;
 }
@@ -48,7 +47,6 @@ export interface JobTableOptions extends Pick<LockTableOptions, 'schema' | 'name
   readonly jobTable?: string | undefined;
 }
 
-/** How an application names all tables. */
 export type TableNames = LockTableOptions & RowLockTableOptions & RunTableOptions & JobTableOptions;
 
 const ID = { is: 'id' } as const;
@@ -201,12 +199,10 @@ const logColumns = (): readonly TableColumn[] => [
   optional('total', INTEGER),
 ];
 
-/** The ledger's tables: of the runs, and of their events. */
 export type RunTables = Readonly<Record<'run' | 'event', TableDefinition>>;
 
 interface Table {
   readonly set: TableSet;
-  /** The option that names it. */
   readonly option: 'lockTable' | 'rowLockTable' | 'runTable' | 'jobTable';
   readonly defaultName: string;
   /** What follows the name. */
@@ -275,11 +271,7 @@ export function tablesOf(
     .map((kind) => tableOf(kind, names, database));
 }
 
-/**
- * A table exactly as the migration creates it.
- *
- * @throws InvalidLockConfigurationError naming the text that is not an identifier
- */
+/** @throws InvalidLockConfigurationError naming the text that is not an identifier */
 export function tableOf(
   kind: keyof typeof TABLES,
   names: TableNames = {},

@@ -37,8 +37,8 @@ export const columnTypes: ColumnTypes = {
 };
 
 /**
- * Restores the search path that the session began with, for this statement only. The application may have changed it, or
- * created a temporary table.
+ * For this statement, restores the session's first search path: the application may have changed it or added temporary
+ * tables.
  */
 const FIRST_SEARCH_PATH = `
   SELECT set_config('search_path', concat_ws(', ', NULLIF(reset_val, ''), 'pg_temp'), true) AS search_path
