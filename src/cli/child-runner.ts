@@ -30,7 +30,6 @@ export class ChildRunner {
   /** @param killAfterMs how long a child that must end has between SIGTERM and SIGKILL */
   constructor(private readonly killAfterMs: number) {}
 
-  /** @param onSignal called after each signal */
   listen(onSignal: () => void): void {
     for (const signal of PASSED_ON)
       process.on(signal, () => {
@@ -43,9 +42,8 @@ export class ChildRunner {
   }
 
   /**
-   * Runs a program to its end. After a signal, also what it has started must end, or is killed.
+   * Runs a program to its end. After a signal or an abort, also what it has started must end, or is killed.
    *
-   * @param signal when it aborts, the program and all that it has started must end
    * @returns its exit status, or 128 and the number of the signal that ended it, as shells do
    */
   async run(command: readonly string[], env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<number> {

@@ -15,7 +15,6 @@ export interface OpenedDatabase extends SqlDatabase {
 }
 
 interface OpenOptions {
-  /** Whether a SQLite file that is missing is created. */
   readonly creates: boolean;
 }
 

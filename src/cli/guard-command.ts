@@ -28,11 +28,7 @@ export function addChangeCommand(program: Command, usage: string, description: s
     .hook('preAction', (command) => checkChange(command.opts<ChangeOptions>()));
 }
 
-/**
- * The action of a command. Opens the guard and closes it afterwards.
- *
- * @param own further options of the guard, if the command creates it
- */
+/** The action of a command. Opens the guard with these options, and closes it afterwards. */
 export function withGuard<O extends Options>(
   body: (guard: JobGuard, options: O, ...args: string[]) => Promise<void>,
   own: (options: O) => CreateJobGuardOptions = () => ({}),
@@ -81,11 +77,7 @@ function checkChange({ reason, actor, yes }: ChangeOptions): void {
     throw new UsageError('This command asks before it changes anything, but has no terminal. Pass --yes.');
 }
 
-/**
- * Shows what a command will change, and asks.
- *
- * @returns `false` if the operator does not agree. The command then ends with the exit code 1.
- */
+/** Shows what a command will change, and asks. After a no, the command ends with the exit code 1. */
 export async function agrees(change: readonly string[], { yes, json }: ChangeOptions): Promise<boolean> {
   if (!json || !yes) for (const line of change) printText(line);
   if (yes || (await confirm('Go on?'))) return true;

@@ -5,13 +5,11 @@ import type { TablesOptions } from '../integrations/sql/tables';
 import { isTableSet, type TableSet } from '../storage/sql/schema/tables';
 import { UsageError } from './failure';
 
-/** The options that select and name the tables to create. */
 export type TableNameOptions = Pick<
   TablesOptions,
   'tables' | 'lockTable' | 'runTable' | 'jobTable' | 'rowLockTable' | 'schema'
 >;
 
-/** The options that lead to a database or to a guard. */
 export interface Options extends Omit<TableNameOptions, 'tables' | 'rowLockTable'> {
   readonly url?: string | undefined;
   readonly dataSource?: string | undefined;
@@ -19,11 +17,9 @@ export interface Options extends Omit<TableNameOptions, 'tables' | 'rowLockTable
   readonly app?: string | undefined;
   readonly json?: boolean | undefined;
   readonly utc?: boolean | undefined;
-  /** The scope, if the job has scopes. */
   readonly scope?: string | undefined;
 }
 
-/** The options of every command that changes something. */
 export interface ChangeOptions extends Options {
   readonly reason: string;
   readonly actor: string;
@@ -51,7 +47,6 @@ export function addTableOptions(command: Command): Command {
   );
 }
 
-/** The options that lead to a guard. */
 export function addGuardSource(command: Command): Command {
   const app = new Option('--app <file>', 'JavaScript file that exports the job guard of the application');
   return addTableNames(addAddressOptions(command)).addOption(
@@ -85,11 +80,7 @@ export function instantOf(text: string, option: string): Date {
   );
 }
 
-/**
- * The end of a hold, as an instant or a duration from now.
- *
- * @throws UsageError also for an end that has passed, or is more than 365 days away
- */
+/** @throws UsageError also for an end that has passed, or is more than 365 days away */
 export function endOf(text: string): Date {
   if (/^[\d.]+[dhms]/.test(text)) return new Date(Date.now() + parsePositiveDuration(text, '--until'));
   const end = instantOf(text, '--until');

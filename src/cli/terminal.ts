@@ -1,4 +1,3 @@
-/** What a command shows, and what it asks. */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { styleText } from 'node:util';
@@ -24,7 +23,6 @@ export function print(text: string): void {
   else kept.push(lines);
 }
 
-/** What `show` prints, as a text. */
 export async function printed(show: () => unknown): Promise<string> {
   kept = [];
   try {
@@ -117,7 +115,6 @@ function linesOf(words: readonly string[], width: number): string[] {
   return lines;
 }
 
-/** A text with an ellipsis in its middle if it is too long. */
 function shortened(text: string, width: number): string {
   const characters = [...text];
   const middle = (): number => characters.length >> 1;

@@ -10,10 +10,8 @@ export interface ContractCase {
   readonly run: () => Promise<void>;
 }
 
-/** Why a store lacks a capability, in words. */
 export type Lacks<Capability extends string> = { readonly [C in Capability]?: string };
 
-/** The types of one contract. */
 export interface ContractShape {
   /** In every fixture. */
   readonly basics: { readonly dispose: () => void | Promise<void> };
@@ -75,11 +73,7 @@ export class ContractCapabilities<Capability extends string> {
     }
   }
 
-  /**
-   * The functions of a fixture for its capabilities.
-   *
-   * @throws InvalidLockUseError unless there is one for exactly those capabilities that are not lacked
-   */
+  /** @throws InvalidLockUseError unless there is a function for exactly those capabilities that are not lacked */
   meansOf(fixture: object, lacks: Lacks<Capability>): object {
     const names = (Object.keys(this.hasMeans) as Capability[]).filter((name) => this.hasMeans[name]);
     const means = names.map((name) => [name, Reflect.get(fixture, name) as unknown] as const);
@@ -100,7 +94,6 @@ export class ContractCapabilities<Capability extends string> {
 
 interface ContractSetUp<Shape extends ContractShape> {
   readonly capabilities: ContractCapabilities<Shape['capability']>;
-  /** Creates a fixture for one case. */
   readonly create: () => Shape['basics'] | Promise<Shape['basics']>;
   readonly placeOf: (fixture: Shape['basics']) => Shape['place'];
   readonly lacks: Lacks<Shape['capability']>;

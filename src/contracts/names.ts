@@ -39,7 +39,6 @@ export const INJECTED_NAMES = [
   ...new Set(ESCAPES.flatMap((escape) => [escape, `job${escape}`, `${escape}job`])),
 ];
 
-/** Ways to make a valid name invalid. */
 export const SPOILS: Readonly<Record<string, (name: string) => string>> = {
   empty: () => '',
   'longer than any store accepts': (name) => name.padEnd(256, 'x'),
@@ -85,7 +84,6 @@ export function randomName(random: Random): string {
   return characters.join('');
 }
 
-/** A name with something that makes it invalid. */
 export function randomWrongName(random: Random): string {
   return random.pick(Object.values(SPOILS))(randomName(random));
 }

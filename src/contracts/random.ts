@@ -1,7 +1,6 @@
 /** Random numbers that repeat with the same seed: Mulberry32. */
 export class Random {
   readonly seed: number;
-  /** Whether any random number was used. */
   used = false;
   #state: number;
 

@@ -19,7 +19,6 @@ interface Cell {
   /** The key of the run in the worst state. */
   readonly period: string;
   readonly scope: string;
-  /** How many runs it stands for. */
   readonly count: number;
 }
 

@@ -247,7 +247,6 @@ function missedText(job: string, scope: string | undefined, missed: Missed): Htm
   return html`<p>Business days of the last year without a run: ${links}${more}</p>`;
 }
 
-/** What the code declares, and who registered it. */
 function declaration({ declared, version, registeredBy, registeredAt }: RegisteredJob, now: Date): Html {
   const facts = Object.entries(declared).filter(
     ([name, value]) => value !== undefined && name !== 'schedules',

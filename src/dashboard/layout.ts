@@ -27,7 +27,6 @@ export interface SentForm {
   readonly confirmation?: Confirmation | undefined;
 }
 
-/** One request of an operator or a reader. */
 export interface View {
   readonly guard: JobGuard;
   readonly reads: CachedReads;
@@ -36,7 +35,6 @@ export interface View {
   readonly token: string;
   readonly hidesResults: boolean;
   readonly sent?: SentForm | undefined;
-  /** The act that this browser has just done. */
   readonly done?: string | undefined;
 }
 
@@ -67,7 +65,6 @@ export function linkTo(parameters: Readonly<Record<string, string | undefined>>)
   return `?${query.toString()}`;
 }
 
-/** The symbol and the text of a state, in its colour. */
 export function stateText(state: string, more = ''): Html {
   const [tone, text] = stateCell(state);
   return html`<span class="state ${tone}">${text}${more}</span>`;
@@ -109,7 +106,6 @@ export interface FormOptions {
   readonly fields?: readonly FieldOptions[];
 }
 
-/** A table without a caption. */
 export function tableOf(columns: readonly string[], rows: readonly Html[]): Html {
   return html`<table>
     <thead>

@@ -18,7 +18,6 @@ import { html } from './vendor';
 
 const PAGE = 100;
 
-/** All locks, or only those that are held. */
 export async function locksPage(view: View): Promise<Page> {
   const held = view.query.get('locks') !== 'all';
   const after = view.query.get('after') ?? undefined;
@@ -70,7 +69,6 @@ export async function lockPage(view: View, name: string): Promise<Page> {
   return { title: `Lock ${name}`, body };
 }
 
-/** Who holds the lock, since when and until when. */
 export function lockFacts(lock: LockState): Html {
   const [state, holder] = stateOfLock(lock);
   const { isHeld, lockedAt, lockUntil, lockedBy, fencingToken } = lock;

@@ -154,7 +154,6 @@ async function logOf(view: View, { ledger }: KnownJobs, key: RunKey): Promise<Ht
 
 const ANEW = 'It becomes a new generation, with a new idempotency key, and is due at once.';
 
-/** The acts that the state of the run allows. */
 function runActs(view: View, run: Run): Html {
   const { job, scope, periodKey: period, state, nextAttemptAt } = run;
   const hidden = { job, scope, period };

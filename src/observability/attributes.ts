@@ -1,7 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { LockEvent } from '../core';
 
-/** The attribute that names the job of an event. */
 export function jobAttribute({ job }: Pick<LockEvent, 'job'>): Attributes {
   return job === undefined ? {} : { 'cronlatch.job': job };
 }

@@ -6,11 +6,7 @@ import { findLateJobs, isAnswerKept } from '../ledger/known-register';
 import { limitOf } from '../ledger/store-statements';
 import { jobAttribute } from './attributes';
 
-/**
- * Reads the stores when the metrics are collected, and at no other time.
- *
- * @returns a function that stops the readings
- */
+/** Reads the stores only when the metrics are collected. The returned function stops the readings. */
 export function measureStores(guard: JobGuard, calls: Calls, meter: Meter, toleranceMs: number): () => void {
   const gauge = (name: string, unit: string, description: string) =>
     meter.createObservableGauge(`cronlatch.${name}`, { unit, description });

@@ -5,11 +5,7 @@ import type { JobGuard } from '../guard';
 import type { Calls } from '../guard/calls/calls';
 import { errorTypeOf } from './attributes';
 
-/**
- * Makes a span of each run, which is active while the handler runs and while the events of its end are emitted.
- *
- * @returns a function that stops it
- */
+/** Makes a span per run, active during its handler and the events of its end. The returned function stops it. */
 export function traceRuns(guard: JobGuard, calls: Calls, tracer: Tracer): () => void {
   const spans = new WeakMap<RunIdentity, Span>();
   const stopsListening = [

@@ -59,7 +59,6 @@ export class SettableClock implements Clock {
     this.#wallAheadMs += milliseconds;
   }
 
-  /** The number of timers that have not fired. */
   get pendingTimers(): number {
     return this.#timers.size;
   }

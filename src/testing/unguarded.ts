@@ -3,7 +3,6 @@ import { guardedMethodOf, layersOf } from '../guard/calls/guarded-method';
 
 /* eslint-disable @typescript-eslint/no-explicit-any -- accepts methods with any arguments */
 
-/** The names of an object's methods. */
 type MethodName<T> = { [K in keyof T]: T[K] extends (...args: any[]) => any ? K : never }[keyof T];
 
 /**

@@ -7,7 +7,6 @@ import { io } from '../terminal';
 
 const PACKAGES = ['node-cron', 'better-sqlite3'];
 
-/** The file into which the example `demo` is compiled. */
 interface Demo {
   demo(options: { guarded: boolean }): Promise<number>;
 }

@@ -60,7 +60,6 @@ function fixText({ fix, statement }: Pick<Finding, 'fix' | 'statement'>): string
   return `\n  fix: ${shown(fix)}${run}`;
 }
 
-/** A part of the examination. */
 interface Examined {
   readonly topic: string;
   /** `undefined` if it was not examined, because a table cannot be used, or a store is not a database. */
@@ -72,7 +71,7 @@ type AddTopic = (topic: string, check: () => Promise<Examined['findings']>) => P
 const MOST_LOCKS = 10_000;
 
 /**
- * Examines the database of a guard and what it keeps there. Writes nothing.
+ * Writes nothing.
  *
  * @throws LockStorageError if the database cannot be reached
  */

@@ -154,11 +154,7 @@ async function backfill(
   print(added.length === 0 ? 'nothing to add' : `added ${added.map(({ key }) => key).join(', ')}`);
 }
 
-/**
- * An instant, or the start of a business date of the job.
- *
- * @throws UsageError if the text is neither
- */
+/** @throws UsageError if the text is neither an instant nor a business date, which stands for its start */
 function instantOf(text: string, option: string, { period }: JobPolicy): Date {
   const instant = /^\d+-\d+-\d+$/.test(text)
     ? new Date(startOfDayMs(dayOf(text, option), checkDayRule(period)))

@@ -55,7 +55,6 @@ function expiryOf({ state, expiresAt }: StoredRequest): number {
   return state === 'taken' ? Infinity : expiresAt.getTime() + 5000;
 }
 
-/** How a request has ended, in a sentence. */
 export function resultOf({ job, state, takenBy, outcome }: StoredRequest): string {
   const on = takenBy === undefined ? '' : ` on ${instanceOf(takenBy)}`;
   const why = outcome === undefined ? '' : `: ${shown(outcome)}`;

@@ -72,7 +72,6 @@ function addRunCommand(program: Command, usage: string, description: string): Co
   );
 }
 
-/** @param effect what the change means, in a sentence */
 function changeRun(verb: keyof typeof DECISIONS, effect: (options: RunOptions) => string) {
   return withGuard(async (guard, options: RunOptions, job = '', period?: string): Promise<void> => {
     const { actor, reason, json } = options;
@@ -133,7 +132,6 @@ async function lastRequest({ ledger }: KnownJobs, job: string, scope: string | u
   });
 }
 
-/** The last runs of jobs that have only a lock. */
 function lastRuns({ register }: KnownJobs, job: string | undefined): ListedRun[] {
   const jobs = (register?.jobs ?? []).filter((each) => job === undefined || each.job === job);
   return jobs.flatMap(({ job, lastOutcome: state, lastStartedAt: startedAt, ...last }) =>

@@ -98,7 +98,6 @@ function printChecked(problems: readonly JobRemark[], notes: readonly JobRemark[
   if (problems.length === 0) print('no problems');
 }
 
-/** Names the database, the time and the answer. */
 function headOf(guard: JobGuard, { now, jobs }: Overview): string {
   const { address, name } = databaseOfGuard(guard)?.database ?? {};
   const place = address && [address, ...(name === undefined ? [] : [`database ${name}`])].join(', ');

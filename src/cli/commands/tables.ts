@@ -21,7 +21,6 @@ interface InitOptions extends TableNameOptions, Pick<Options, 'url' | 'dataSourc
 
 const DIALECTS = { mysql, mariadb: mysql, postgres, sqlite };
 
-/** A table of the library as `init` finds it. */
 interface FoundTable {
   readonly definition: TableDefinition;
   readonly state: 'exists' | 'missing' | 'differs';
@@ -118,7 +117,6 @@ function nameOf({ path }: TableDefinition): string {
   return path.join('.');
 }
 
-/** Text that a client of the database can execute. */
 function statementsOf(definitions: readonly TableDefinition[], dialect: SqlDialect): string {
   const statements = definitions.flatMap((definition) => createTable(definition, dialect));
   return statements.map((statement) => `${statement};\n`).join('\n');

@@ -95,7 +95,6 @@ export function tokenOf({ fencingToken }: Lock): number {
   return fencingToken as number;
 }
 
-/** Asserts that the tokens of these grants rise. */
 export function assertRising(grants: readonly (Lock | number)[]): void {
   const tokens = grants.map((grant) => (typeof grant === 'number' ? grant : tokenOf(grant)));
   const rising = [...new Set(tokens)].sort((a, b) => a - b);

@@ -185,7 +185,7 @@ export class LockingTaskExecutor {
     }
   }
 
-  /** A provider of a third party may never answer. cronlatch's own providers limit each statement. */
+  /** A third-party provider may never answer, and silently skip its job. Those of cronlatch limit each statement. */
   #warnIfSilent(answer: Promise<Lock | undefined>, name: string): Promise<Lock | undefined> {
     if (this.#lockProvider instanceof StorageBasedLockProvider) return answer;
     const warn = (): void =>

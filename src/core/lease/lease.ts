@@ -103,6 +103,7 @@ export class Lease implements Lock {
    * Releases a lease that was granted too late to work under it, and throws a LockStorageError.
    *
    * @param basis what can be lost before the deadline, for the error
+   * @param startedAtMs when the lock was requested
    */
   async orRelease(basis: string, startedAtMs: number): Promise<Lease> {
     const waitedMs = this.#options.clock.monotonicMs() - startedAtMs;

@@ -22,7 +22,6 @@ function isTyping(): boolean {
   return fields.some((field) => field === document.activeElement || isChanged(field));
 }
 
-/** The page is as it should be. */
 function known(): void {
   heardAt = Date.now();
   report('');

@@ -44,7 +44,6 @@ export interface KyselyTransaction {
   };
 }
 
-/** A `CompiledQuery` of Kysely. */
 export interface KyselyQuery {
   readonly sql: string;
   readonly parameters: readonly SqlValue[];
@@ -96,7 +95,6 @@ export interface DrizzleTransaction<Query> {
   execute(query: Query): PromiseLike<unknown>;
 }
 
-/** The tag `sql` of Drizzle. */
 export type SqlTag<Query> = (strings: TemplateStringsArray, ...values: unknown[]) => Query;
 
 /**
@@ -162,10 +160,7 @@ export function fromPrisma(tx: PrismaTransaction): AdaptedTransaction {
   };
 }
 
-/**
- * @param expected how the caller gets a transaction
- * @throws InvalidLockUseError if these are not methods of the transaction
- */
+/** @throws InvalidLockUseError if these are not methods of the transaction */
 function requireMethods(
   caller: string,
   transaction: unknown,
@@ -188,10 +183,7 @@ const DIALECTS = new Map([
   ['BaseSQLiteDatabase', 'sqlite'],
 ]);
 
-/**
- * @param name the query builder's name of the transaction's database
- * @throws InvalidLockUseError unless the transaction is on a database that it can complete a run in
- */
+/** @throws InvalidLockUseError unless the transaction is on a database that it can complete a run in */
 function serverOf(caller: string, name: unknown): 'mysql' | 'postgres' {
   const dialect = typeof name === 'string' ? (DIALECTS.get(name) ?? name) : 'another database';
   if (dialect === 'mysql' || dialect === 'postgres') return dialect;
@@ -215,10 +207,7 @@ function textParts(text: string): readonly string[] {
 /** No statement contains it. */
 const BREAK = '\0';
 
-/**
- * Reads the answer of a driver that a query builder passes on: `[header]` or `[rows]` of mysql2, `{ rows }` of pg, or the
- * rows alone.
- */
+/** A driver's answer, passed on: `[header]` or `[rows]` of mysql2, `{ rows }` of pg, or the rows alone. */
 function driverAnswer(dialect: 'mysql' | 'postgres', answer: unknown): AdaptedAnswer {
   const [first] = dialect === 'mysql' && Array.isArray(answer) ? (answer as unknown[]) : [answer];
   if (Array.isArray(first)) return { rows: first as AdaptedAnswer['rows'], affectedRows: undefined };

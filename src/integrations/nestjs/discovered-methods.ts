@@ -96,9 +96,7 @@ function schedulesOf(cron: CronMetadata | undefined): JobDeclaration['schedules'
 }
 
 /**
- * Nest's calls for `@Interval` and `@Timeout` look like those of the application.
- *
- * @throws InvalidLockUseError
+ * @throws InvalidLockUseError because Nest's calls for `@Interval` and `@Timeout` look like those of the application
  */
 function refuseThrowing(place: string, onSkip: string | undefined): void {
   if (onSkip !== 'throw') return;

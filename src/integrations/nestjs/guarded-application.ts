@@ -8,7 +8,6 @@ import { callsOf, type Calls } from '../../guard/calls/calls';
 import { discover, instancesWithTwoTokens, registriesOf, type DiscoveredMethod } from './discovered-methods';
 import { attachScheduledTimes, nextTimeOf } from './scheduled-times';
 
-/** The parts of an application. */
 export interface Application {
   readonly discovery: DiscoveryService;
   readonly scanner: MetadataScanner;

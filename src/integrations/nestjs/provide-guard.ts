@@ -20,7 +20,6 @@ export function defaultDataSourceToken(): InjectionToken | undefined {
 }
 
 /**
- * @param provided the DataSource that Nest injected, if it found one
  * @throws NotConfiguredError if there is neither a guard nor a source nor a DataSource
  * @throws InvalidLockConfigurationError for invalid `close` options, and for a source that cannot be used
  * @throws the errors of `createJobGuard`
@@ -53,10 +52,7 @@ async function guardOf(source: DatabaseSource | undefined, options: PoolGuardOpt
   );
 }
 
-/**
- * Without `debug`, which Nest prints by default, because skips are normal on all instances but one. Nest prints the context
- * before each line.
- */
+/** Without `debug`, which Nest prints by default, because most skips are normal. Nest prints the context before each line. */
 function nestLogger(): GuardLogger {
   const nest = new Logger('Cronlatch');
   return {

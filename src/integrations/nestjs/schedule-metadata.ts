@@ -24,7 +24,6 @@ export function intervalOf(method: object): number | undefined {
   return (Reflect.getMetadata(INTERVAL, method) as { readonly timeout: number } | undefined)?.timeout;
 }
 
-/** Whether the method has `@Cron`, `@Interval` or `@Timeout`. */
 export function isScheduled(method: object): boolean {
   return Reflect.hasMetadata(KIND, method);
 }

@@ -27,7 +27,6 @@ export interface CronSchedule extends ScheduleOptions {
 const OPTIONS = ['timeZone', 'missedExecutionTolerance', 'maxRandomDelay'];
 
 /**
- * @param others the names of further options
  * @throws InvalidLockConfigurationError naming the expression, the zone, the tolerance, the delay or an unknown option
  */
 export function checkSchedule(schedule: CronSchedule, others: readonly string[] = []): void {
@@ -81,10 +80,7 @@ const MOST_STEPS = 10_000;
 /** In every time zone, all times of a quarter of an hour are in the same hour. */
 const QUARTER_MS = 900_000;
 
-/**
- * Returns a function that finds the next scheduled time of these schedules after an instant. node-cron itself only
- * computes times from now on.
- */
+/** Finds the next scheduled time after an instant. node-cron itself only computes times from now on. */
 export function nextTimeOf(schedules: readonly CronSchedule[]): (after: Date) => Date | undefined {
   return (after) => {
     const times = schedules.map((schedule) => nextTime(schedule, after.getTime()));
@@ -128,7 +124,6 @@ export function taskOptions(options: ScheduleOptions): TaskOptions {
   return defined({ timezone, missedExecutionTolerance, maxRandomDelay });
 }
 
-/** Omits options that are `undefined`. */
 export function defined<T extends object>(options: T): { [K in keyof T]?: NonNullable<T[K]> } {
   const entries = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };

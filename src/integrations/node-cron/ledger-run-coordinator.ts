@@ -122,7 +122,6 @@ class ObservedTask {
     for (const event of ['task:stopped', 'task:destroyed'] as const) task.on(event, () => this.#onStopped());
   }
 
-  /** Called when the task has used its coordinator. */
   markCoordinated(): void {
     this.#isCoordinated = true;
   }

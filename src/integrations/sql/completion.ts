@@ -29,11 +29,7 @@ export function rememberDatabase(store: RunStore, database: SqlDatabase): void {
   databases.set(store, database);
 }
 
-/**
- * The ledger of a run, and the function that lends what `inRunTransaction` works with.
- *
- * @throws InvalidLockUseError if the run's guard was not created by this subpath
- */
+/** @throws InvalidLockUseError if the run's guard was not created by this subpath */
 export function lenderOf<Lent>(
   { ledger }: RunContext,
   caller: string,
@@ -65,7 +61,6 @@ function isSqlLedger(ledger: LedgerContext | undefined): ledger is SqlLedger {
   return database !== undefined && typeof statements === 'function';
 }
 
-/** The completion of a run in a transaction. */
 export interface Completion {
   readonly run: RunContext;
   readonly ledger: SqlLedger;
@@ -86,7 +81,6 @@ export function runOf(options: CompleteRunOptions): RunContext {
   return (options.run as RunContext | undefined) ?? requiredContext(COMPLETE_RUN_IN);
 }
 
-/** Completes a run in a transaction that the application has begun. */
 export async function completeIn(given: GivenTransaction, options: CompleteRunOptions): Promise<void> {
   const run = runOf(options);
   const ledger = ledgerIn(run, given.dialect);

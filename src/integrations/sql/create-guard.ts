@@ -37,7 +37,6 @@ export interface PoolGuardOptions extends CreateJobGuardOptions {
   readonly transactionConnections?: number | undefined;
 }
 
-/** What a guard was created with. */
 export interface GuardDatabase {
   readonly database: SqlDatabase;
   readonly options: CreateJobGuardOptions;
@@ -85,7 +84,6 @@ async function checkEvents(
   await requireInserts(table, database.dialect, ask);
 }
 
-/** A guard whose locks and runs are in one database. */
 export async function createGuard(database: SqlDatabase, options: CreateJobGuardOptions): Promise<JobGuard> {
   checkPassword(database, options);
   const events = new EventHub();

@@ -27,11 +27,7 @@ export interface RunTransactionOptions {
   readonly isolationLevel?: IsolationLevel | undefined;
 }
 
-/**
- * Runs work in a transaction of the application that also completes the current run.
- *
- * @param driver whose subpath the job calls
- */
+/** Runs work in a transaction of the application that also completes the current run. */
 export async function runInTransaction<Lent, T>(
   { subpath, isClientError }: Driver<never, never, Lent>,
   work: (connection: Lent) => T | PromiseLike<T>,

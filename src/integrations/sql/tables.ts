@@ -46,7 +46,6 @@ export interface TableState {
   readonly findings: readonly SchemaFinding[];
 }
 
-/** The tables in the order in which they must be created. */
 export async function inspectTables(
   database: SqlDatabase,
   options: TablesOptions,
@@ -54,7 +53,6 @@ export async function inspectTables(
   return await withAccess(database, options, (access) => statesOf(database, options, access));
 }
 
-/** The problems of the tables, each with its fix. */
 export async function findProblems(
   database: SqlDatabase,
   options: TablesOptions,
@@ -84,11 +82,7 @@ export async function createMissingTables(database: SqlDatabase, options: Tables
   });
 }
 
-/**
- * The definitions of the tables, in the order in which they must be created.
- *
- * @throws InvalidLockConfigurationError naming the option
- */
+/** The tables are in the order in which they must be created. @throws InvalidLockConfigurationError naming the option */
 export function tableDefinitions(
   database: Pick<SqlDatabase, 'schema'>,
   { tables = DEFAULT_SETS, ...named }: TablesOptions,

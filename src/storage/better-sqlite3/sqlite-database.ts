@@ -133,9 +133,8 @@ export interface SqliteDatabase {
 export const RETRY_DELAY_MS = 10;
 
 /**
- * better-sqlite3 is synchronous: waiting for another writer would block the event loop, and so all renewals. A call on
- * a
- * busy file, or on a connection in a transaction, is retried instead.
+ * better-sqlite3 is synchronous. Waiting inside it for another writer would block the event loop, and with it the renewal
+ * of every lease. So no call waits. If the file is busy, or the connection is in a transaction, the call is retried.
  */
 class SqliteConnection implements SqlConnection {
   constructor(

@@ -34,7 +34,11 @@ export class EtcdGateway {
     if (user !== undefined) this.#credentials = { name: user, password };
   }
 
-  /** Asks the endpoints in turn, as long as certainly none of them has executed the request. */
+  /**
+   * Asks the endpoints in turn, as long as certainly none of them has executed the request.
+   *
+   * @throws LockStorageError
+   */
   async call(path: string, body: object, options: CallOptions): Promise<EtcdAnswer> {
     for (let isRepeated = false; ; isRepeated = true) {
       const login = this.#login(options);

@@ -6,7 +6,11 @@ import { parsed } from './etcd-answer';
 /** A stream can end without either side noticing it. So the wait ends after this time, too. */
 const LONGEST_WATCH_MS = 60_000;
 
-/** Resolves at the first event of a watch, when its stream ends, or with the signal. */
+/**
+ * Resolves at the first event of a watch, when its stream ends, or with the signal.
+ *
+ * @throws LockStorageError if the watch does not begin
+ */
 export function watchOnce(watch: ClientRequest, signal: AbortSignal, clock: Clock): Promise<void> {
   return new Promise((resolve, reject) => {
     let hasBegun = false;

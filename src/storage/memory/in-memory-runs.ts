@@ -113,7 +113,11 @@ export function placeInTime({ periodStart, createdAt }: Run): number {
   return (periodStart ?? createdAt).getTime();
 }
 
-/** For each job and scope: the run of the newest period, and the newest of `runs` (oldest first) without a period. */
+/**
+ * For each job and scope: the run of the newest period, and the newest run without a period.
+ *
+ * @param runs in the order of their creation
+ */
 export function newestOfEach(runs: readonly Run[]): ReadonlySet<Run> {
   const newest = new Map<string, Run>();
   for (const run of runs) {

@@ -71,6 +71,7 @@ export class PublishedReleases {
     });
   }
 
+  /** Ends all waits. Later ones end at once. */
   close(): void {
     this.#isClosed = true;
     for (const key of [...this.#channels.keys()]) this.#notify(key, 0);

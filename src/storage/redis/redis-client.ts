@@ -1,9 +1,7 @@
 import { InvalidLockConfigurationError, LockStorageError } from '../../core';
 import { describeValue } from '../../core/options';
 
-/**
- * Sends one command and resolves to its answer. `key` is the one key that it uses, so that a cluster finds its node.
- */
+/** Sends a command, and resolves to its answer. `key` is the only key that it uses, so that a cluster finds its node. */
 export type RedisCommandFunction = (command: readonly string[], key: string) => Promise<unknown>;
 
 /** A `Redis` or a `Cluster` of ioredis 5 or 6. */
@@ -62,7 +60,7 @@ export function hasOneConnection(client: RedisClient): boolean {
   );
 }
 
-/** Returns the close function of the provider's own connection. Without `onError`, node-redis would end the process. */
+/** Returns a function that closes the connection. Without `onError`, an error of it would end the process. */
 export function adopt(client: RedisClient, onError: (error: unknown) => void): () => Promise<void> {
   if (typeof client !== 'function') client.on('error', onError);
   return async () => {

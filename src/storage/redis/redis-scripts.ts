@@ -42,8 +42,7 @@ end
 
 /**
  * ARGV: owner, length of the lease in µs. A key that another program wrote without an end would never be free. If it
- * was
- * already granted, the lease begins again, because the caller counts from its last request.
+ * was already granted, the lease begins again, because the caller counts from its last request.
  */
 export const ACQUIRE = script(`
 if held and owner == value and redis.call('PTTL', key) < 0 then return answer('endless') end

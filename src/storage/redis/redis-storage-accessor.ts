@@ -72,7 +72,11 @@ export class RedisStorageAccessor implements StorageAccessor {
     return status === 'done';
   }
 
-  /** To settle an outcome, it writes the record again, so that replicas confirm it. */
+  /**
+   * To settle an outcome, it writes the record again, so that replicas confirm it.
+   *
+   * @returns also how much longer the record is held, by the server's clock
+   */
   async find(
     name: string,
     options: StatementOptions & { purpose: 'inspect' | 'resolve' },

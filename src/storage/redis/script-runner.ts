@@ -25,7 +25,8 @@ export interface RedisAnswer {
 const MOST_SENDS = 3;
 
 /**
- * A client may send a script again long after its caller has stopped waiting, so each does nothing after a server time.
+ * Runs scripts. A client may send a script again long after its caller has stopped waiting, so each script does nothing
+ * after a time of the server's clock.
  */
 export class ScriptRunner {
   /** The server's time less ours. Never too little: the server read its clock after the script was sent. */

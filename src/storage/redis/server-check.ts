@@ -2,7 +2,9 @@ import type { RedisCommandFunction } from './redis-client';
 import { messageOf, replyCodeOf } from './redis-errors';
 
 /**
- * Checks once that the server evicts no keys. Locks do not wait for that. Call it after each answer, with a lock's key.
+ * Checks once that the server evicts no keys. Locks do not wait for the check.
+ *
+ * @returns a function to call after each answer of the server, with the key of a lock
  */
 export function serverCheck(
   send: RedisCommandFunction,

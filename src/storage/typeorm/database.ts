@@ -189,7 +189,6 @@ function postgresOf(
   });
 }
 
-/** The session of the connection that a query runner uses. */
 export async function sessionOf(runner: QueryRunner): Promise<DriverSession> {
   const connection: unknown = await runner.connect();
   return dialectOf(dataSourceOf(runner).options.type) === mysql
@@ -224,7 +223,6 @@ function fileOf(
   });
 }
 
-/** The handle of better-sqlite3 behind a query runner. */
 export async function handleOf(runner: QueryRunner): Promise<SqliteDatabase> {
   return (await runner.connect()) as SqliteDatabase;
 }

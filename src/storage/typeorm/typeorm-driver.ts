@@ -19,7 +19,6 @@ import {
 import type { SqlDatabase } from '../sql/connections/sql-database';
 import { databaseOf, dataSourceOf, dialectOf, handleOf, isDataSourceOptions, sessionOf } from './database';
 
-/** A DataSource, or the options of one. */
 export type TypeOrmSource = DataSource | DataSourceOptions;
 
 /** The DataSource opens the connections and ends the transactions. The driver behind it sends the statements. */
@@ -92,7 +91,6 @@ function waitingIn({ driver }: DataSource): number {
   return lending?.waitingCount ?? lending?._connectionQueue?.length ?? 0;
 }
 
-/** The transaction that is open on the connection of a query runner. */
 async function transactionOf(
   runner: QueryRunner,
   { sessions }: SqlDatabase,

@@ -83,7 +83,6 @@ export class LockNodes {
     await this.#inBackground(discarded);
   }
 
-  /** Resolves when all discarded nodes are removed. */
   async settled(): Promise<void> {
     while (this.#removals.size > 0) await Promise.all(this.#removals);
   }

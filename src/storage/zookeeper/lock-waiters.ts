@@ -59,7 +59,6 @@ export class LockWaiters {
     return waiter?.place;
   }
 
-  /** Removes the nodes of all waiters. */
   close(): void {
     for (const waiter of this.#waiters.values()) this.#leave(waiter);
   }

@@ -73,12 +73,7 @@ export class ZooKeeperSession {
     return (this.#connecting ??= this.#connect().finally(() => (this.#connecting = undefined)));
   }
 
-  /**
-   * Waits until the client is connected, and then for the body.
-   *
-   * @param subject for messages
-   * @throws LockStorageError
-   */
+  /** @throws LockStorageError if the client is not connected, or the body has not ended, within the time limit */
   async within<T>(timeoutMs: number, subject: string, body: () => Promise<T>): Promise<T> {
     const endsAtMs = systemClock.monotonicMs() + timeoutMs;
     const limited = <R>(promise: Promise<R>, failure: () => Error): Promise<R> =>

@@ -58,7 +58,7 @@ export class Connections<Connection extends SqlConnection = SqlConnection> {
   }
 
   /**
-   * Lends `use` a connection until its promise settles.
+   * Calls `use` as soon as there is a connection for it, and lends it that until its promise settles.
    *
    * @throws SqlExecutionError, or the error of a transaction's `decide`, unchanged
    */
@@ -174,9 +174,9 @@ export class ConnectionGate {
   }
 
   /**
-   * Takes a connection, at once if one is free. Call `leave` once when it is free again.
+   * Takes a connection. Call `leave` once when it is free again.
    *
-   * @returns when the request's time ends
+   * @returns when the request's time ends, a promise only if it has to wait
    * @throws SqlExecutionError with progress `not-sent` if no connection was free within the limit
    */
   enter(limit: Limit): number | Promise<number> {

@@ -1,8 +1,8 @@
 /** Something about a database that an operator of cronlatch should know. */
 export interface Finding {
   /**
-   * `error`: locks or runs are unsafe, or no job can run. `warning`: cronlatch works within a limit. `info`: all is
-   * well.
+   * `error`: locks or runs are unsafe, or no job can run. `warning`: cronlatch works, within the limit that `problem`
+   * names. `info`: nothing is wrong.
    */
   readonly severity: 'error' | 'warning' | 'info';
   /** Programs read it, so it never changes. */

@@ -9,9 +9,10 @@ export interface ServerDriver {
   /** A plain SELECT, the first statement of a session. Its rows have `session_id`, `is_read_only`, `name` and `value`. */
   readonly variables: string;
   /**
-   * The next statements of a session of our own. The server's timeout must be shorter than the client's, or it could
-   * grant
-   * a lock to a client that has stopped waiting. The names of the variables are in lower case.
+   * The next statements of a session of our own. The server's timeout must be shorter than the client's. Otherwise it
+   * could later grant a lock to a client that has stopped waiting.
+   *
+   * @param variables by name, in lower case
    */
   readonly sessionSettings: (statementTimeoutMs: number, variables: SqlRow) => readonly string[];
   /** Whether it sets them behind a pooler, too, which can give the session to other clients. */

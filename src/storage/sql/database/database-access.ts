@@ -20,8 +20,8 @@ export interface DatabaseAccessOptions {
    */
   readonly connections?: 'own' | number | undefined;
   /**
-   * `true` (default): up to 50 locks that wait for a connection share one statement. No effect on SQLite, with
-   * `keepRows: false`, and with a `statementTimeout` below 3 s.
+   * `true` (default): requests that wait for a connection are sent together, up to 50 locks with one statement. It has no
+   * effect with `keepRows: false`, with a `statementTimeout` below 3 s, and on SQLite.
    */
   readonly grouping?: boolean | undefined;
   /** Called once for each warning. Default: `process.emitWarning`. */
@@ -62,7 +62,12 @@ export class DatabaseAccess {
     this.forTables = { ...database, warn, connections: this.#connections };
   }
 
-  /** With a short `statementTimeout`, a row that another session has locked would fail all of its group. */
+  /**
+   * Whether requests that wait for a connection travel together. With a short `statementTimeout`, a row that another
+   * session has locked would fail all of its group.
+   *
+   * @throws InvalidLockConfigurationError for another type
+   */
   sendsGroups({ grouping = true }: Pick<DatabaseAccessOptions, 'grouping'>): boolean {
     if (typeof grouping !== 'boolean') refuseOption('grouping', grouping, 'use true or false');
     const isPatient = this.statementTimeoutMs >= SHORTEST_FOR_GROUPS_MS;

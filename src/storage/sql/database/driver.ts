@@ -65,7 +65,7 @@ export interface SourceForm {
   readonly example: string;
 }
 
-/** The error for an unusable source. A missing address is usually a variable that is not set. */
+/** The error for a source that cannot be used. A missing address is usually a variable that is not set. */
 export function unusableSource(
   source: unknown,
   { subpath, example }: SourceForm,
@@ -98,9 +98,10 @@ const ASKS_FOR_TLS = /^(ssl-?mode|ssl-?accept|(use|require)-?ssl|tls)$/i;
 const WITHOUT_TLS = /^(disabled?|prefer(red)?|false|0)$/i;
 
 /**
- * MySQL's drivers for Node ignore these TLS parameters of other clients, and would connect without TLS.
+ * Other clients of MySQL take TLS from these parameters. Its drivers for Node ignore them, and would connect without TLS.
  *
- * @throws InvalidLockConfigurationError naming the parameter, unless the driver's option `ssl` is set
+ * @param ssl the option of the driver, which is used instead
+ * @throws InvalidLockConfigurationError naming the parameter
  */
 export function checkTls(parameters: URLSearchParams, ssl: unknown): void {
   if (ssl !== undefined && ssl !== false) return;

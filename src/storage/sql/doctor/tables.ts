@@ -34,9 +34,8 @@ export function judgeTable(
 const READ_ONLY = 'ER_OPTION_PREVENTS_STATEMENT';
 
 /**
- * The missing privileges of the session's user. EXPLAIN needs those of its statement, and executes nothing. DELETE is
- * not
- * needed: only purges and `keepRows: false` delete.
+ * Which privileges the user of the session lacks. EXPLAIN needs those of its statement, and executes nothing. Only purges
+ * and `keepRows: false` delete, so DELETE is not needed.
  */
 export async function judgePrivileges(
   { path, columns }: TableDefinition,

@@ -60,6 +60,7 @@ export class JobStatements {
   }
 }
 
+/** @param found the table of the register, without errors */
 export function jobStatementsFor(
   found: InspectedTable | undefined,
   { dialect, jobTable }: { readonly dialect: SqlDialect; readonly jobTable: TableDefinition },

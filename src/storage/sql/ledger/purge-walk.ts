@@ -6,9 +6,8 @@ import type { RunStatements } from './run-statements';
 const READ_AT_ONCE = 1000;
 
 /**
- * Walks through the table from the highest id down. So it reads each row once, and the first run without a period that
- * it
- * finds for a job and scope is the newest one.
+ * The position of a purge. It walks through the table by id, the highest id first. So it reads each row once, and the
+ * first run without a period that it finds for a job and scope is the newest one.
  */
 export class PurgeWalk {
   #below = Number.MAX_SAFE_INTEGER;

@@ -168,6 +168,7 @@ export class RunStatements {
   }
 }
 
+/** @param found the table of the runs and that of their events, both without errors */
 export function runStatementsFor(
   found: readonly InspectedTable[],
   { dialect, tables }: { readonly dialect: SqlDialect; readonly tables: RunTables },

@@ -88,6 +88,7 @@ export class SqlRunLogs implements RunLogStore {
   }
 }
 
+/** @param found the table of logs, without errors */
 function logStatements(found: InspectedTable | undefined, { dialect, logTable, tables }: SqlRunLogsOptions) {
   const shape = shapeOf(logTable, found, dialect);
   if (shape === undefined || found === undefined) return undefined;

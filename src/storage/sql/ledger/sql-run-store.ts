@@ -48,6 +48,7 @@ export interface SqlRunStoreOptions extends SqlDatabase, SqlTablesOptions {
   readonly jobTable: TableDefinition;
   readonly requestTable: TableDefinition;
   readonly logTable: TableDefinition;
+  /** For calls without a limit of their own. */
   readonly statementTimeoutMs: number;
   /** One statement reads the runs of several jobs if their requests wait for a connection, by this clock. */
   readonly groupingClock?: Clock | undefined;
@@ -286,7 +287,8 @@ export class SqlRunStore implements RunStore {
   }
 
   /**
-   * The row may belong to another run, and then this run would never happen. A locking read, because a replica may lag.
+   * The existing row may belong to another run. Mistaking it for this run would mean that this run never happens. It
+   * reads with a lock, because a replica may answer a plain read before it has the row.
    */
   async #refuseCollision(key: RunKey, options: StatementOptions): Promise<void> {
     const subject = describeRun(key);

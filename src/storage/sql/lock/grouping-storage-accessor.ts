@@ -30,7 +30,7 @@ export interface GroupingStorageOptions extends SqlStorageOptions {
   readonly smallestGroup?: 1 | 2 | undefined;
 }
 
-/** Requests that wait for a connection share a statement. If one is free, a request is sent at once and alone. */
+/** Requests that wait for a connection share a statement. A request that finds a free connection is sent alone, at once. */
 export class GroupingStorageAccessor extends SqlStorageAccessor {
   readonly #takeOvers: WaitingRequests<WriteRequest, Answer, LockStatements>;
   readonly #inserts: WaitingRequests<WriteRequest, Answer, LockStatements>;
@@ -168,7 +168,10 @@ class Rotation {
 
   constructor(private readonly random: () => number) {}
 
-  /** Each group continues after the last one's names, and processes begin elsewhere, so they want different locks. */
+  /**
+   * Each group continues after the names of the last one, and every process begins elsewhere, so that they do not compete
+   * for the same locks.
+   */
   companions<Request extends WriteRequest>(first: Request, others: readonly Request[]): readonly Request[] {
     const namesakes = new Map(others.map((request) => [request.name, request]));
     namesakes.delete(first.name);

@@ -48,7 +48,12 @@ export class LockPlace<Statements> {
     });
   }
 
-  /** A locking read, because a replica may lag behind. Returns whether there is a row. Without one, the id stays. */
+  /**
+   * Reads the row with a lock, because a replica may answer a plain read before it has the row. If there is none, the id
+   * stays as it is known.
+   *
+   * @returns whether there is a row
+   */
   async #read(limit: Limit): Promise<boolean> {
     const { result, statements } = await this.#send('resolve', { name: PLACE_NAME }, limit);
     const [row] = result.rows;

@@ -48,6 +48,7 @@ export function lockStatements(
   };
 }
 
+/** @param found a table without errors */
 export function lockStatementsFor(
   found: InspectedTable,
   table: TableDefinition,

@@ -169,8 +169,8 @@ export class SqlStorageAccessor implements StorageAccessor {
   }
 
   /**
-   * The row may collide by another key than the name, and then the job would never run. A locking read: a replica may
-   * lag.
+   * The existing row may collide by another key than the name. Mistaking it for a held lock would stop the job for ever.
+   * It reads with a lock, because a replica may answer a plain read before it has the row.
    */
   async #refuseCollision(name: string, { timeoutMs }: StatementOptions): Promise<void> {
     if ((await this.find(name, { timeoutMs, purpose: 'resolve' })) !== undefined) return;

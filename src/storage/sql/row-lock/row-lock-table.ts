@@ -63,6 +63,7 @@ export class RowLockTable {
       readonly table: TableDefinition;
       readonly limits: RowLockLimits;
       readonly maxConnections: number;
+      /** The time of the leases. */
       readonly clock: Clock;
       readonly warn: (message: string) => void;
     },
@@ -97,7 +98,11 @@ export class RowLockTable {
     this.place = new LockPlace(this.tables, ({ records }) => records);
   }
 
-  /** The statements for the verified table, on a server whose row locks exclude one another. */
+  /**
+   * The statements for the verified table, on a server whose row locks exclude one another.
+   *
+   * @throws SchemaMismatchError, InvalidLockConfigurationError, LockStorageError
+   */
   async ready(limit: Limit): Promise<RowLockStatements> {
     const statements = await this.tables.statements(limit);
     if (!this.#isSuitable) await this.#checkServer(limit);
@@ -234,6 +239,7 @@ const INSERT: Readonly<Record<DialectName, { readonly before: string; readonly a
   sqlite: { before: '', after: '' },
 };
 
+/** @param found a table without errors */
 function rowLockStatementsFor(
   found: InspectedTable,
   { dialect, table, waits }: { dialect: SqlDialect; table: TableDefinition; waits: boolean },

@@ -98,15 +98,13 @@ export interface Limit extends StatementOptions {
 }
 
 /**
- * Decides the result of a transaction, and the statements that follow its first one. It must be synchronous and without
- * side effects, because a restarted transaction calls it again.
+ * Decides a transaction's result and its further statements. Synchronous and without effects: a restart calls it again.
  */
 export type SqlDecide<T> = (result: SqlResult) => {
   readonly value: T;
   readonly statements: readonly SqlStatement[];
 };
 
-/** Sends a statement on the connection of its turn. */
 export type SendInTurn = (statement: SqlStatement) => Promise<SqlResult>;
 
 /** Makes the statements of a session wait until its node of a cluster has applied what others have committed. */
@@ -123,11 +121,7 @@ export interface NodeWait {
 
 /** What a request may do on its connection, one after the other, and never in a transaction of the application. */
 export interface SqlSession {
-  /**
-   * Runs one statement in autocommit mode.
-   *
-   * @param endsAtMs on the monotonic clock. The call settles by then and sends nothing afterwards.
-   */
+  /** Runs one statement in autocommit mode. By `endsAtMs` (monotonic) it has settled, and sends nothing afterwards. */
   execute(statement: SqlStatement, endsAtMs: number): Promise<SqlResult>;
   /**
    * Runs one transaction at READ COMMITTED: the first statement, the statements that `decide` returns, and COMMIT. After an

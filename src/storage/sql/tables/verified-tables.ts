@@ -17,7 +17,6 @@ import { isUsable, type SchemaFinding } from '../schema/schema-finding';
 import type { TableDefinition } from '../schema/table-definition';
 import { verifyTable } from './verify-table';
 
-/** What the statements on any of the library's tables need. */
 export interface SqlTablesOptions extends Pick<
   SqlDatabase,
   'dialect' | 'address' | 'name' | 'user' | 'redact' | 'findLoss'
@@ -36,10 +35,7 @@ export class VerifiedTables<Statements> {
   #statements: Statements | undefined;
   #verifying: Promise<Statements> | undefined;
 
-  /**
-   * @param definitions errors name the first table
-   * @param statementsFor builds the statements for the tables that were found, if no finding is an error
-   */
+  /** Errors name the first of the `definitions`. `statementsFor` builds the statements if no finding is an error. */
   constructor(
     private readonly options: SqlTablesOptions,
     private readonly definitions: readonly [TableDefinition, ...TableDefinition[]],
@@ -51,11 +47,7 @@ export class VerifiedTables<Statements> {
     return this.#statements;
   }
 
-  /**
-   * Verifies the tables first if necessary.
-   *
-   * @throws as `check` does
-   */
+  /** @throws as `check` does */
   async statements(limit: Limit): Promise<Statements> {
     return this.#statements ?? (await this.check(limit));
   }

@@ -13,7 +13,6 @@ import {
 import { refusal, warning, type SchemaFinding, type TableFlaw } from '../schema/schema-finding';
 import type { ColumnKind, ColumnTolerance, TableColumn, TableDefinition } from '../schema/table-definition';
 
-/** A table that was found, and its definition. */
 interface Subject extends Pick<SqlDatabase, 'dialect'> {
   readonly definition: TableDefinition;
   readonly found: InspectedTable;
@@ -22,7 +21,6 @@ interface Subject extends Pick<SqlDatabase, 'dialect'> {
   readonly table: string;
 }
 
-/** The same of a column. */
 interface ColumnSubject extends Omit<Subject, 'found'> {
   readonly column: TableColumn;
   readonly found: InspectedColumn;
@@ -220,7 +218,6 @@ const takesInserts: TableRule = ({ definition: { columns, row }, found, dialect 
 
 const TABLE_RULES: readonly TableRule[] = [holdsColumns, agreesOnZones, hasKeys, hasIndexes, takesInserts];
 
-/** Compares a table as the database describes it with its definition. */
 export function verifyTable(
   definition: TableDefinition,
   found: InspectedTable,

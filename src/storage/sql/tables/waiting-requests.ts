@@ -33,13 +33,11 @@ export class WaitingRequests<Request extends object, Answer, Statements> {
   /** Whether the last request had others beside it. Then the next one waits for the others of its turn. */
   #hasCompany = false;
 
-  /** @param options how the requests travel together */
   constructor(
     private readonly tables: VerifiedTables<Statements>,
     private readonly options: {
       readonly clock: Clock;
       readonly priority?: Priority;
-      /** What a request is about, for its error. */
       readonly subjectOf: (request: Request) => string;
       /** Chooses those that travel with the first one. */
       readonly companions: (

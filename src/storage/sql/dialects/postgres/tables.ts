@@ -36,10 +36,7 @@ export const columnTypes: ColumnTypes = {
     `CREATE ${isUnique ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS "${name}" ON ${table.map((part) => `"${part}"`).join('.')} (${columns.join(', ')})`,
 };
 
-/**
- * For this statement, restores the session's first search path: the application may have changed it or added temporary
- * tables.
- */
+/** For this statement only, restores the first search path of the session. The application may have changed it. */
 const FIRST_SEARCH_PATH = `
   SELECT set_config('search_path', concat_ws(', ', NULLIF(reset_val, ''), 'pg_temp'), true) AS search_path
   FROM pg_settings WHERE name = 'search_path'`;
