@@ -16,6 +16,7 @@ export function callOption<T>(call: () => T, message: string): T {
   }
 }
 
+/** @throws InvalidLockConfigurationError naming the option, its value and what it should be */
 export function refuseOption(what: string, value: unknown, why: string): never {
   throw new InvalidLockConfigurationError(`${what} is ${describeValue(value)}: ${why}.`);
 }

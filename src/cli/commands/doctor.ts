@@ -71,7 +71,7 @@ type AddTopic = (topic: string, check: () => Promise<Examined['findings']>) => P
 const MOST_LOCKS = 10_000;
 
 /**
- * Writes nothing.
+ * Examines the database of a guard and what it keeps there. Writes nothing.
  *
  * @throws LockStorageError if the database cannot be reached
  */

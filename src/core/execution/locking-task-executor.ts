@@ -107,8 +107,7 @@ export class LockingTaskExecutor {
   /**
    * Like `runTask`, for work that decides under the lock whether to run a task, or to run several.
    *
-   * @param acquisition.acquire replaces the single attempt to acquire the lock. It may wait, also for a run of this
-   * process
+   * @param acquisition.acquire replaces the single attempt. It may wait for the lock, also for a run of this process
    */
   async holding<T>(
     configuration: LockConfiguration,

@@ -52,7 +52,7 @@ async function guardOf(source: DatabaseSource | undefined, options: PoolGuardOpt
   );
 }
 
-/** Without `debug`, which Nest prints by default, because most skips are normal. Nest prints the context before each line. */
+/** Without `debug`, which Nest prints by default, because most skips are normal. Nest prints the context itself. */
 function nestLogger(): GuardLogger {
   const nest = new Logger('Cronlatch');
   return {

@@ -82,7 +82,11 @@ export async function createMissingTables(database: SqlDatabase, options: Tables
   });
 }
 
-/** The tables are in the order in which they must be created. @throws InvalidLockConfigurationError naming the option */
+/**
+ * The definitions of the tables, in the order in which they must be created.
+ *
+ * @throws InvalidLockConfigurationError naming the option
+ */
 export function tableDefinitions(
   database: Pick<SqlDatabase, 'schema'>,
   { tables = DEFAULT_SETS, ...named }: TablesOptions,

@@ -30,7 +30,7 @@ export interface GroupingStorageOptions extends SqlStorageOptions {
   readonly smallestGroup?: 1 | 2 | undefined;
 }
 
-/** Requests that wait for a connection share a statement. A request that finds a free connection is sent alone, at once. */
+/** Requests that wait for a connection share a statement. One that finds a free connection is sent alone, at once. */
 export class GroupingStorageAccessor extends SqlStorageAccessor {
   readonly #takeOvers: WaitingRequests<WriteRequest, Answer, LockStatements>;
   readonly #inserts: WaitingRequests<WriteRequest, Answer, LockStatements>;
