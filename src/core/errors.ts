@@ -60,7 +60,7 @@ export class InvalidLockConfigurationError extends CronlatchError {
   static override readonly code = 'CRONLATCH_INVALID_CONFIGURATION';
 }
 
-/** A call that the API does not allow, for example a guarded handler that returns a generator, or a second guard. */
+/** A call that the API forbids, such as a second configured guard, or a guarded handler that returns a generator. */
 export class InvalidLockUseError extends CronlatchError {
   static override readonly code = 'CRONLATCH_INVALID_USE';
 }

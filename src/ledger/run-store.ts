@@ -158,9 +158,7 @@ export interface RunStore {
   jobs(options: StatementOptions): Promise<JobRegister>;
   /** Changes registered jobs with one statement, each at most once. Changes of unregistered jobs have no effect. */
   updateJobs(changes: readonly JobChange[], options: StatementOptions): Promise<void>;
-  /**
-   * Removes a job from the register, but not its runs. Returns `false` if it was registered within the last `idleMs`.
-   */
+  /** Removes a job, but not its runs, unless it was registered within `idleMs`. `false`: nothing was removed. */
   forgetJob(job: string, idleMs: number, options: StatementOptions): Promise<boolean>;
   /** Requests to run jobs, and notices. Without it, a guard neither runs a job by request nor sends notices. */
   readonly requests?: RequestStore | undefined;

@@ -30,7 +30,7 @@ export interface LockOptions {
 }
 
 export interface TryLockOptions extends LockOptions {
-  /** At most 365 days. Default: the lock is requested once. */
+  /** How long to wait at most, up to 365 days. */
   readonly wait?: Duration | undefined;
 }
 

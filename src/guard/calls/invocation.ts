@@ -10,7 +10,10 @@ export interface GuardedCallee {
 /** What a scheduler knows about a call besides its arguments. */
 export interface Invocation {
   readonly scheduledAt: Date | undefined;
-  /** Called with an error that the guard has reported. If it returns `true`, the call resolves to `undefined`. */
+  /**
+   * Called with an error that the guard has reported. If it returns `true`, the call resolves to `undefined`. Otherwise
+   * the error propagates to the caller, through all wrappers around the method.
+   */
   readonly onReportedError?: ((error: unknown, callee: GuardedCallee) => boolean) | undefined;
   /** Whether the scheduler itself calls this function, and not a handler that calls it among others. */
   readonly isTickOf?: ((callee: GuardedCallee) => boolean) | undefined;
