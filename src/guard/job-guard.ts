@@ -33,7 +33,7 @@ import { consoleLogger, logEvents } from './log/logger';
 import { Outages } from './log/outages';
 import { Notices } from './upkeep/notices';
 import { OncePerJobRunner } from './calls/once-per-job-runner';
-import { registeredJobsOf } from './upkeep/registered-jobs';
+import { registeredJobsOf, type RegisteredJobs } from './upkeep/registered-jobs';
 import { checkGuardOptions } from './jobs/check-options';
 import { OverdueRuns } from './upkeep/overdue-runs';
 import { Retention } from './upkeep/retention';
@@ -97,20 +97,10 @@ export class JobGuard {
     const oncePerRunner = context && new OncePerJobRunner(context, executor, registry);
     const registered = context && registeredJobsOf(context, options, pollIntervalMs);
     this.locks = new GuardLocks(lockProvider, events, clock);
-    if (options.notify !== undefined && context === undefined) throw needsLedger('notify needs');
-    const notices =
-      context && options.notify && new Notices(context, this.locks, options.notify, registered?.lateAfterMs);
-    if (options.retention !== undefined && context === undefined) throw needsLedger('retention needs');
-    const retention =
-      context && options.retention !== undefined && new Retention(context, options.retention, registry);
-    const requests = runStore?.requests;
-    const services: Service[] = [
-      registered,
-      oncePerRunner && registered && requests && new RunRequests(requests, oncePerRunner, registered),
-      notices,
-      oncePerRunner && new OverdueRuns(oncePerRunner),
-      retention,
-    ].filter((service) => service !== undefined && service !== false);
+    for (const option of ['notify', 'retention'] as const)
+      if (context === undefined && options[option] !== undefined) throw needsLedger(`${option} needs`);
+    const services =
+      oncePerRunner && registered ? servicesOf(oncePerRunner, registered, this.locks, options) : [];
     const upkeep = new Upkeep(services, { clock, events, pollIntervalMs });
     this.#lockProvider = lockProvider;
     this.#events = events;
@@ -130,8 +120,7 @@ export class JobGuard {
     this.#closing.add({ stop: () => Promise.resolve(outages.stop()) });
     this.#closing.add({ stop: () => upkeep.stop(), release: () => upkeep.close() });
     this.#closing.add({ release: () => logs?.flush() });
-    if (notices) upkeep.start();
-    if (retention) upkeep.start([retention]);
+    if (options.notify !== undefined) upkeep.start();
     if (options.standby !== undefined) this.standby(options.standby);
     if (logger !== false) logEvents(events, logger, { instance, repeats: outages });
   }
@@ -325,4 +314,21 @@ export class JobGuard {
   onClose(hook: CloseHook): void {
     this.#closing.add(hook);
   }
+}
+
+/** What a guard with a ledger does besides the calls of its jobs, in the order in which a poll begins it. */
+function servicesOf(
+  runner: OncePerJobRunner,
+  registered: RegisteredJobs,
+  locks: GuardLocks,
+  { notify, retention }: JobGuardOptions,
+): Service[] {
+  const { context, registry } = runner;
+  const { requests } = context.store;
+  const services: Service[] = [registered];
+  if (requests !== undefined) services.push(new RunRequests(requests, runner, registered));
+  if (notify !== undefined) services.push(new Notices(context, locks, notify, registered.lateAfterMs));
+  services.push(new OverdueRuns(runner));
+  if (retention !== undefined) services.push(new Retention(context, retention, registry));
+  return services;
 }

@@ -35,7 +35,11 @@ export class Upkeep {
   readonly #failures: ReadonlyMap<Service, LastingFailure>;
   #hasStopped = false;
 
-  /** @param options.pollIntervalMs `undefined`: services run only when `runNow` is called */
+  /**
+   * Services with an interval of their own begin at once.
+   *
+   * @param options.pollIntervalMs `undefined`: the others run only when `runNow` is called
+   */
   constructor(
     private readonly services: readonly Service[],
     private readonly options: {
@@ -45,6 +49,7 @@ export class Upkeep {
     },
   ) {
     this.#failures = new Map(services.map((service) => [service, new LastingFailure(options.events)]));
+    this.start(services.filter(({ everyMs }) => everyMs !== undefined));
   }
 
   /** Starts the timers of these services, by default of all. Services with the same interval share a timer. */
@@ -90,7 +95,7 @@ export class Upkeep {
     for (const cancelTimer of this.#cancelTimers.values()) cancelTimer();
     const stopped = this.services.filter((service) => service.stop !== undefined);
     for (const service of stopped) service.stop?.();
-    await Promise.all(stopped.map((service) => this.#running.get(service)));
+    await Promise.all(stopped.flatMap((service) => this.#running.get(service) ?? []));
   }
 
   /** The last service is closed first, because what it does may leave work for those before it. */
