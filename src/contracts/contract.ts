@@ -10,6 +10,7 @@ export interface ContractCase {
   readonly run: () => Promise<void>;
 }
 
+/** Why a store lacks a capability, in words. */
 export type Lacks<Capability extends string> = { readonly [C in Capability]?: string };
 
 export interface ContractShape {

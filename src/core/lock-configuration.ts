@@ -46,6 +46,7 @@ export function withDefaults(
   };
 }
 
+/** A lock configuration for one run. */
 export interface TaskConfiguration extends LockConfiguration {
   /** The scheduled time of this run, if it is known. The events of the run report it. */
   readonly scheduledAt?: Date | undefined;

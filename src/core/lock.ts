@@ -113,6 +113,7 @@ export interface LockProvider {
   purge?(olderThanMs: number): Promise<number>;
 }
 
+/** A lock as its store shows it. */
 export interface LockState {
   readonly name: string;
   /** Whether the lease lasts, by the store's clock. */
@@ -129,6 +130,7 @@ export interface LockState {
   readonly fencingToken: number | undefined;
 }
 
+/** A part of a list of locks. */
 export interface LockPage {
   /** Only locks after this name. Default: from the first one. */
   readonly after?: string | undefined;

@@ -3,6 +3,7 @@ import type { JobGuard } from '../guard';
 /** `'read'` sees everything but logs. `'operate'` also acts, and sees logs. */
 export type AccessLevel = 'none' | 'read' | 'operate';
 
+/** What a request may do. */
 export interface Access {
   readonly level: AccessLevel;
   /** Who operates, for the history of runs: 1–200 characters. Required for `'operate'`. */

@@ -51,6 +51,7 @@ export function guardWithRuns(options: JobGuardOptions, runStore: RunStore): Job
   return new JobGuard(own);
 }
 
+/** Runs jobs under locks. */
 export class JobGuard {
   /** Shows the locks of the guard's lock provider, and lets an operator release one by force, or hold one. */
   readonly locks: GuardLocks;

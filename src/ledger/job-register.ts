@@ -2,6 +2,7 @@ import type { PeriodKind } from './periods/period';
 import type { CatchUpPolicy } from './policy/catch-up';
 import type { RetryPolicy } from './policy/retry';
 
+/** One schedule of a job. */
 export interface DeclaredSchedule {
   readonly expression: string;
   /** `undefined`: the time zone of the host. */

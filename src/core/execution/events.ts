@@ -39,11 +39,13 @@ export interface RunIdentity {
   readonly attempt: number;
 }
 
+/** The fields that all events of a run have. */
 export interface RunLockEvent extends LockEvent {
   /** `undefined` for a job that has only a lock. */
   readonly run?: RunIdentity | undefined;
 }
 
+/** The outcome of one call of a job through the guard. */
 export interface TickEvent extends RunLockEvent {
   /** `'lock-failed'`: the job did not run, for one of the reasons of `lock:failed`. */
   readonly outcome: 'completed' | 'failed' | 'skipped' | 'lock-failed';

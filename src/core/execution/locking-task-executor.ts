@@ -38,6 +38,7 @@ const LONGEST_SILENCE_MS = 60_000;
 /** The details of one call for its `tick` event, added as the call proceeds. */
 export type TickDetails = { -readonly [K in 'scheduledAt' | 'run' | 'reason' | 'durationMs']?: TickEvent[K] };
 
+/** Details of a task under a lock, for its events. */
 export interface ExecuteOptions {
   readonly run?: RunIdentity | undefined;
   readonly businessDate?: string | undefined;
@@ -58,6 +59,7 @@ export interface HeldLock {
   execute<T>(task: LockedTask<T>, options?: ExecuteOptions): Promise<T>;
 }
 
+/** Runs tasks under locks, for decorated methods, `guard.run` and `guard.wrap`. */
 export class LockingTaskExecutor {
   readonly #lockProvider: LockProvider;
   readonly #clock: Clock;

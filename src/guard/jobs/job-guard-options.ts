@@ -110,6 +110,7 @@ export interface NamedByArguments<A extends unknown[] = never[]> {
   readonly label?: string | undefined;
 }
 
+/** The options of a lock, for a name that depends on the arguments. */
 export type LockByArguments<A extends unknown[] = never[], Args extends unknown[] = []> = Omit<
   JobLock<Args>,
   'name'

@@ -23,6 +23,7 @@ export interface ForcedRelease {
 
 const LONGEST_HOLD_MS = 365 * DAY_MS;
 
+/** Lets an operator look at the locks of a guard, end one, and hold one. */
 export class GuardLocks {
   constructor(
     private readonly provider: LockProvider,

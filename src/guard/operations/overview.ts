@@ -93,6 +93,7 @@ export interface JobOverview {
   readonly timeZone: string;
 }
 
+/** The jobs of all instances at one moment. */
 export interface Overview {
   /** The current time of the database, or else that of this host. */
   readonly now: Date;

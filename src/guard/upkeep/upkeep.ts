@@ -2,6 +2,7 @@
 import type { Clock, EventHub } from '../../core';
 import { LastingFailure } from '../../core/lasting-failure';
 
+/** The result of `runOverdue`. */
 export interface OverdueResult {
   readonly started: number;
   /** The number of runs still overdue: another instance holds their lock, or the lease was too short for all of them. */

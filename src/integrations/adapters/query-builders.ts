@@ -44,6 +44,7 @@ export interface KyselyTransaction {
   };
 }
 
+/** A `CompiledQuery` of Kysely. */
 export interface KyselyQuery {
   readonly sql: string;
   readonly parameters: readonly SqlValue[];
@@ -95,6 +96,7 @@ export interface DrizzleTransaction<Query> {
   execute(query: Query): PromiseLike<unknown>;
 }
 
+/** The tag `sql` of Drizzle. */
 export type SqlTag<Query> = (strings: TemplateStringsArray, ...values: unknown[]) => Query;
 
 /**

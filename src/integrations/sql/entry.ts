@@ -76,6 +76,7 @@ export interface SqlEntry<Source, Options extends CreateJobGuardOptions = Create
   };
 }
 
+/** The asynchronous transactions that complete a run. */
 export interface RunTransactions<Connection, Lent> {
   /**
    * Runs `work` in a transaction that also completes the current run. The effects in the database and the completion are

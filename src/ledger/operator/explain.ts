@@ -5,6 +5,7 @@ import { readLockId } from '../tick/claim-run';
 import { hasWork, planTick, type TickPlan } from '../tick/plan-tick';
 import { commandText, stateOfRun } from './state-of-run';
 
+/** What a tick would do, and why. */
 export interface Explanation {
   readonly periodKey: string;
   readonly businessDate: string;

@@ -12,6 +12,7 @@ import { checkAct, type OperatorAct } from './decide-act';
 import { checkedScope, checkJob } from './run-name';
 import { commandText, stateOfRun, timeText } from './state-of-run';
 
+/** A request to run a job now. */
 export interface RunRequest extends OperatorAct {
   /** The key of a period, for a job that runs once per period. Default: the current period. */
   readonly periodKey?: string | undefined;

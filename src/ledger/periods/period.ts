@@ -29,6 +29,7 @@ import { offsetStretches } from './time-zone';
 
 export type PeriodKind = 'hour' | DatedKind;
 
+/** The time from `start` until `end`, in which a job runs once. */
 export interface Period {
   readonly key: string;
   /** The business date on which the period begins; for a custom key, the business date of the instant. */

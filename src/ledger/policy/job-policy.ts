@@ -23,6 +23,7 @@ import {
 import { parseCatchUpPolicy, type CatchUpOptions, type CatchUpPolicy } from './catch-up';
 import { parseRetryPolicy, type RetryOptions, type RetryPolicy } from './retry';
 
+/** The options of a job that runs once per period. */
 export interface OncePerOptions extends CatchUpOptions {
   /** The job's name in the ledger: 1–64 characters. Default: the name of its lock. */
   readonly name?: string | undefined;

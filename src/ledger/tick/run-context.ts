@@ -9,6 +9,7 @@ import { describeRun, type Claim, type RunKey } from '../run';
 import type { RunOutput } from '../run-log-store';
 import { storedText } from './stored-text';
 
+/** The run of a handler, as `currentRun()` returns it. */
 export interface CurrentRun {
   readonly job: string;
   readonly scope: string;

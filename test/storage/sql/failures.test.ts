@@ -18,6 +18,7 @@ const MYSQL: [object, SqlFailureKind][] = [
   ]),
   ...[1290, 1836, 1792].map((errno): [object, SqlFailureKind] => [{ errno }, 'not-the-primary']),
   [{ errno: 1146 }, 'missing-table'],
+  [{ errno: 1049 }, 'missing-table'],
   ...[1054, 1176, 1406, 1364].map((errno): [object, SqlFailureKind] => [{ errno }, 'wrong-shape']),
   ...[1040, 1045, 1142, 1064].map((errno): [object, SqlFailureKind] => [{ errno }, 'refused']),
   ...['ECONNREFUSED', 'ENOTFOUND'].map((code): [object, SqlFailureKind] => [

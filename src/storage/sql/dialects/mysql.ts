@@ -46,7 +46,7 @@ function failureOf({ code, errno, message }: DriverError): SqlFailureKind {
     if (CONTENTION.has(errno)) return 'contention';
     if (ENDED_MIDWAY.has(errno)) return 'unknown';
     if (NOT_THE_PRIMARY.has(errno)) return 'not-the-primary';
-    if (errno === 1146) return 'missing-table';
+    if (errno === 1146 || errno === 1049) return 'missing-table';
     return WRONG_SHAPE.has(errno) ? 'wrong-shape' : 'refused';
   }
   if (code !== undefined && NEVER_SENT.has(code)) return 'refused';
