@@ -6,18 +6,24 @@ function away(): Promise<never> {
   return Promise.reject(new LockStorageError('connection refused', { outcome: 'nothing-ran' }));
 }
 
-function whileIn<T extends object>(place: T, isReached: () => boolean): T {
+export interface Network {
+  isUp: boolean;
+  /** The methods that were called in vain. */
+  readonly refused?: string[];
+}
+
+function behind<T extends object>(network: Network, place: T): T {
   return new Proxy(place, {
     get(target, key): unknown {
       const value: unknown = Reflect.get(target, key, target);
       if (typeof value !== 'function') return value;
-      return (...args: unknown[]): unknown => (isReached() ? Reflect.apply(value, target, args) : away());
+      return (...args: unknown[]): unknown => {
+        if (network.isUp) return Reflect.apply(value, target, args);
+        network.refused?.push(String(key));
+        return away();
+      };
     },
   });
-}
-
-export interface Network {
-  isUp: boolean;
 }
 
 /** An instance whose database is unreachable while its network is down: for locks and for runs alike. */
@@ -28,8 +34,8 @@ export function instanceBehind(
 ): Instance {
   const { lockProvider, store } = place.instance();
   return place.instance({
-    lockProvider: whileIn(lockProvider, () => network.isUp),
-    runStore: whileIn(store, () => network.isUp),
+    lockProvider: behind(network, lockProvider),
+    runStore: behind(network, store),
     ...options,
   });
 }
