@@ -100,7 +100,7 @@ void test('inside a large folder, each room imports only the rooms below it that
 
 void test('a planted import of a room above is found', () => {
   const planted = "import { found } from '../doctor/settings';";
-  assert.deepEqual(importsBetweenRooms('storage/sql/connections/route.ts', planted), [
+  assert.deepEqual(importsBetweenRooms('storage/sql/connections/proxy-check.ts', planted), [
     'storage/sql/doctor/settings',
   ]);
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { styleText } from 'node:util';
 import { escapeUnsafe, logLine } from '../guard/log/logger';
-import type { Tone } from '../guard/operations/signs';
+import type { Tone } from '../guard/operations/state-texts';
 import { quoted, timeText } from '../ledger/operator/state-of-run';
 
 /** Where the command line reads and writes: the process, unless the caller of `main` gives another place. */

@@ -4,7 +4,7 @@ import { instanceOf } from '../core/lease/owner';
 import type { JobGuard } from '../guard';
 import { callsOf } from '../guard/calls/calls';
 import { endHold, findCurrentRuns } from '../guard/operations/holds';
-import { KnownJobs } from '../guard/operations/known-jobs';
+import { JobCatalog } from '../guard/operations/job-catalog';
 import { isRunning } from '../guard/operations/why';
 import { backfill } from '../ledger/operator/backfill';
 import { checkAct } from '../ledger/operator/decide-act';
@@ -35,11 +35,11 @@ const ACTS: ReadonlyMap<string, (act: Act) => Promise<Result>> = new Map(
       if (as === undefined) throw new InvalidLockUseError('Choose an outcome: completed, failed or pending.');
       await guard.ledger.resolve(keyOf(values), { ...by, as });
     },
-    skip: async ({ guard, by, values }) => (await KnownJobs.of(guard)).ledger.skip(keyOf(values), by),
+    skip: async ({ guard, by, values }) => (await JobCatalog.of(guard)).ledger.skip(keyOf(values), by),
     backfill: addRuns,
     pause,
     resume: async ({ guard, by, values: { job = '' } }) => {
-      const known = await KnownJobs.of(guard);
+      const known = await JobCatalog.of(guard);
       const lock = known.lockOf(job);
       const starting = await findCurrentRuns(known, lock);
       if (!(await endHold(guard, lock, by, { context: known.context, starting }))) throw notHeld(lock);
@@ -103,7 +103,7 @@ async function rerun({ guard, by, values }: Act): Promise<Result> {
 /** Shows the days first, and adds them if they are still the same. */
 async function addRuns({ guard, by, values }: Act): Promise<Result> {
   const { job = '', from = '', to = '', confirmed } = values;
-  const known = await KnownJobs.of(guard);
+  const known = await JobCatalog.of(guard);
   const policy = known.policy(job);
   const scope = values['scope'] || undefined;
   const range = { from: dateOf(dayOf(from, 'From')), to: dateOf(dayOf(to, 'To')), scope };
@@ -120,7 +120,7 @@ async function addRuns({ guard, by, values }: Act): Promise<Result> {
 
 async function pause({ guard, by, values }: Act): Promise<Result> {
   const { job = '', for: duration = '', confirmed } = values;
-  const known = await KnownJobs.of(guard);
+  const known = await JobCatalog.of(guard);
   const lock = known.lockOf(job);
   const others = known.jobsOf(lock).filter((each) => each !== job);
   if (others.length > 0 && confirmed !== lock)

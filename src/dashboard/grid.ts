@@ -1,7 +1,7 @@
 import type { JobOverview } from '../guard';
 import { isEachPeriodScheduled } from '../guard/operations/overview';
-import type { KnownJobs } from '../guard/operations/known-jobs';
-import { stateCell } from '../guard/operations/signs';
+import type { JobCatalog } from '../guard/operations/job-catalog';
+import { stateCell } from '../guard/operations/state-texts';
 import type { RunSummary } from '../ledger';
 import { dateOf, dayAt, dayOf } from '../ledger/periods/business-date';
 import { askCalendar } from '../ledger/periods/calendar';
@@ -50,7 +50,7 @@ const STATES: readonly string[] = [
 ];
 
 /** Today in UTC. */
-export function todayOf({ now }: KnownJobs): number {
+export function todayOf({ now }: JobCatalog): number {
   return dayAt(now.getTime(), { timeZone: 'UTC', dayStartMs: 0 });
 }
 
@@ -60,7 +60,7 @@ export function todayOf({ now }: KnownJobs): number {
  * @param last the last day, which follows one more if a job has a run on that
  */
 export async function readGrid(
-  known: KnownJobs,
+  known: JobCatalog,
   jobs: readonly JobOverview[],
   { last, days }: { readonly last: number; readonly days: number },
 ): Promise<Grid> {
@@ -79,7 +79,7 @@ export async function readGrid(
   return { dates, rows, runs, isCut: runs.length === MOST_RUNS };
 }
 
-async function rowOf(known: KnownJobs, job: JobOverview, runs: readonly RunSummary[]): Promise<GridRow> {
+async function rowOf(known: JobCatalog, job: JobOverview, runs: readonly RunSummary[]): Promise<GridRow> {
   const cells = new Map<string, Cell>();
   for (const run of runs) addRun(cells, dateOfRun(run), run);
   const { lastRun, timeZone } = job;
@@ -114,7 +114,7 @@ function dateOfRun({ periodKey, periodStart, createdAt, timeZone = 'UTC' }: RunS
  * skips dates, or only code of another process knows the calendar, no date counts as missed.
  */
 async function missedDates(
-  known: KnownJobs,
+  known: JobCatalog,
   job: string,
   cells: ReadonlyMap<string, Cell>,
 ): Promise<string[]> {

@@ -2,7 +2,7 @@ import { CalendarError } from '../core';
 import { DAY_MS } from '../core/duration';
 import type { JobOverview } from '../guard';
 import { instanceOf, isHoldOwner } from '../core/lease/owner';
-import type { KnownJobs } from '../guard/operations/known-jobs';
+import type { JobCatalog } from '../guard/operations/job-catalog';
 import { readWhy, type Why } from '../guard/operations/why';
 import { describeDuration } from '../guard/log/time-texts';
 import type { DeclaredJob, RegisteredJob, RunSummary } from '../ledger';
@@ -66,7 +66,7 @@ export async function jobPage(view: View, name: string): Promise<Page> {
 
 async function registeredPart(
   view: View,
-  known: KnownJobs,
+  known: JobCatalog,
   job: JobOverview,
   registered: RegisteredJob,
 ): Promise<Html> {
@@ -93,7 +93,7 @@ function whyOf({ obstacles, running, past, tick }: Why): Html {
 }
 
 /** A year as a calendar, and the newest runs of that year with their durations. */
-async function runsOf(view: View, known: KnownJobs, job: JobOverview): Promise<Html> {
+async function runsOf(view: View, known: JobCatalog, job: JobOverview): Promise<Html> {
   const today = todayOf(known);
   const year = view.query.get('year') ?? dateOf(today).slice(0, 4);
   if (!/^(19|20|21)\d\d$/.test(year)) throw new NotFoundError(`There is no year '${year}'.`);
@@ -181,7 +181,7 @@ function durationOf({ startedAt, finishedAt }: RunSummary): number | undefined {
 
 function jobActs(
   view: View,
-  known: KnownJobs,
+  known: JobCatalog,
   { job, lock, declared }: Pick<JobOverview, 'job' | 'lock'> & Pick<RegisteredJob, 'declared'>,
   missed: Missed,
 ): Html | string {
@@ -203,7 +203,7 @@ function jobActs(
     </div>`;
 }
 
-function hasPeriods(known: KnownJobs, job: string): boolean {
+function hasPeriods(known: JobCatalog, job: string): boolean {
   const policy = known.knownPolicy(job);
   return policy !== undefined && calendarPeriodsOf(policy) !== undefined;
 }
@@ -222,7 +222,7 @@ type Missed = readonly CalendarPeriod[];
 /** The business days of the last year that have no run. None is known if the calendar fails, or the job has many scopes. */
 async function readMissed(
   { reads }: View,
-  known: KnownJobs,
+  known: JobCatalog,
   job: string,
   declared: DeclaredJob,
 ): Promise<Missed> {

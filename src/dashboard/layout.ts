@@ -1,8 +1,8 @@
 import { InvalidLockConfigurationError } from '../core';
 import type { JobGuard } from '../guard';
-import { KnownJobs } from '../guard/operations/known-jobs';
+import { JobCatalog } from '../guard/operations/job-catalog';
 import { relative } from '../guard/log/time-texts';
-import { stateCell } from '../guard/operations/signs';
+import { stateCell } from '../guard/operations/state-texts';
 import { commandText, timeText } from '../ledger/operator/state-of-run';
 import { VERSION } from '../core/version';
 import type { Access } from './options';
@@ -47,14 +47,14 @@ export interface Page {
 export class NotFoundError extends Error {}
 
 /** `undefined` for a guard that keeps no runs. */
-export async function knownJobsOf(guard: JobGuard): Promise<KnownJobs | undefined> {
-  return await KnownJobs.of(guard).catch((error: unknown) => {
+export async function knownJobsOf(guard: JobGuard): Promise<JobCatalog | undefined> {
+  return await JobCatalog.of(guard).catch((error: unknown) => {
     if (!(error instanceof InvalidLockConfigurationError)) throw error;
     return undefined;
   });
 }
 
-export async function knownJobs({ reads, guard }: View): Promise<KnownJobs | undefined> {
+export async function knownJobs({ reads, guard }: View): Promise<JobCatalog | undefined> {
   return await reads.read('jobs', () => knownJobsOf(guard));
 }
 

@@ -1,7 +1,7 @@
 import type { LockState } from '../core';
 import { isHoldOwner } from '../core/lease/owner';
 import { unableTo } from '../guard/operations/guard-locks';
-import { stateOfLock } from '../guard/operations/signs';
+import { stateOfLock } from '../guard/operations/state-texts';
 import { locksOfJobs } from '../guard/operations/overview';
 import {
   actForm,

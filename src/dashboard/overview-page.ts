@@ -1,6 +1,6 @@
 import type { JobOverview, JobRemark, Overview } from '../guard';
 import { instanceOf } from '../core/lease/owner';
-import { answerOf, progressOf, stateCell, stateOfLock } from '../guard/operations/signs';
+import { answerOf, progressOf, stateCell, stateOfLock } from '../guard/operations/state-texts';
 import { gridTable, readGrid, toCheck, todayOf } from './grid';
 import {
   commandHint,

@@ -1,6 +1,6 @@
 import { InvalidLockUseError, SchemaMismatchError } from '../core';
 import { instanceOf } from '../core/lease/owner';
-import type { KnownJobs } from '../guard/operations/known-jobs';
+import type { JobCatalog } from '../guard/operations/job-catalog';
 import type { Run, RunEvent } from '../ledger';
 import { stateOfRun, timeText } from '../ledger/operator/state-of-run';
 import type { RunKey } from '../ledger/run';
@@ -43,7 +43,7 @@ function backTo(job: string): Html {
 }
 
 /** A period that the job has, but that has no run. */
-async function withoutRun(view: View, known: KnownJobs, key: RunKey): Promise<Html> {
+async function withoutRun(view: View, known: JobCatalog, key: RunKey): Promise<Html> {
   const { job, scope, periodKey } = key;
   try {
     await known.check(job);
@@ -137,7 +137,7 @@ function runFacts(view: View, run: Run): Html {
 const LONGEST_LOG = 200_000;
 
 /** Logs can have what no one foresaw, so only operators see them. */
-async function logOf(view: View, { ledger }: KnownJobs, key: RunKey): Promise<Html | string> {
+async function logOf(view: View, { ledger }: JobCatalog, key: RunKey): Promise<Html | string> {
   if (view.access.level !== 'operate' || view.hidesResults) return '';
   const { job, scope, periodKey } = key;
   const entries = await view.reads.read(JSON.stringify(['log', job, scope, periodKey]), () =>

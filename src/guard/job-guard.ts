@@ -33,7 +33,7 @@ import { consoleLogger, logEvents } from './log/logger';
 import { Outages } from './log/outages';
 import { Notices } from './upkeep/notices';
 import { OncePerJobRunner } from './calls/once-per-job-runner';
-import { registeredJobsOf, type RegisteredJobs } from './upkeep/registered-jobs';
+import { createRegister, type Register } from './upkeep/register';
 import { checkGuardOptions } from './jobs/check-options';
 import { OverdueRuns } from './upkeep/overdue-runs';
 import { Retention } from './upkeep/retention';
@@ -96,7 +96,7 @@ export class JobGuard {
     const logs = runs && new RunLogs(runs, options);
     const context = runs && { ...runs, logs };
     const oncePerRunner = context && new OncePerJobRunner(context, executor, registry);
-    const registered = context && registeredJobsOf(context, options, pollIntervalMs);
+    const registered = context && createRegister(context, options, pollIntervalMs);
     this.locks = new GuardLocks(lockProvider, events, clock);
     for (const option of ['notify', 'retention'] as const)
       if (context === undefined && options[option] !== undefined) throw needsLedger(`${option} needs`);
@@ -320,7 +320,7 @@ export class JobGuard {
 /** What a guard with a ledger does besides the calls of its jobs, in the order in which a poll begins it. */
 function servicesOf(
   runner: OncePerJobRunner,
-  registered: RegisteredJobs,
+  registered: Register,
   locks: GuardLocks,
   { notify, retention }: JobGuardOptions,
 ): Service[] {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import axe, { type AxeResults } from 'axe-core';
-import { answerOf } from '#cronlatch/guard/operations/signs';
+import { answerOf } from '#cronlatch/guard/operations/state-texts';
 import { pagesOf, testDashboard } from '../support/benches/dashboard';
 
 /** The dark scheme changes colours only. */

@@ -3,8 +3,8 @@ import type { JobGuard } from '../../guard';
 import { dateOf, dayOf, mondayOf } from '../../ledger/periods/business-date';
 import { UsageError } from '../failure';
 import { addGuardCommand, withGuard } from '../guard-command';
-import { stateCell } from '../../guard/operations/signs';
-import { KnownJobs } from '../../guard/operations/known-jobs';
+import { stateCell } from '../../guard/operations/state-texts';
+import { JobCatalog } from '../../guard/operations/job-catalog';
 import type { Options } from '../options';
 import { print, printJson, printTable, shown, type Row } from '../terminal';
 
@@ -18,7 +18,7 @@ export function addCalendarCommand(program: Command): void {
 }
 
 async function showCalendar(guard: JobGuard, options: Options, job = ''): Promise<void> {
-  const known = await KnownJobs.of(guard);
+  const known = await JobCatalog.of(guard);
   const declared = known.get(job)?.declared;
   const { app, scope = declared?.scope ?? '', json } = options;
   // If only code knows the business days, they are those with a run.

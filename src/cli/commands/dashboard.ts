@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { Access, Dashboard } from '../../dashboard';
 import { InvalidLockConfigurationError, SchemaMismatchError } from '../../core';
 import type { JobGuard } from '../../guard';
-import { KnownJobs } from '../../guard/operations/known-jobs';
+import { JobCatalog } from '../../guard/operations/job-catalog';
 import { addGuardSource, type Options } from '../options';
 import { defaultActor, withGuard } from '../guard-command';
 import { print, printNote } from '../terminal';
@@ -55,7 +55,7 @@ async function serve(guard: JobGuard, options: DashboardCommandOptions): Promise
 /** So that a wrong password ends the command, and not the first page. The pages of locks need no runs. */
 async function askDatabase(guard: JobGuard): Promise<void> {
   try {
-    await KnownJobs.of(guard);
+    await JobCatalog.of(guard);
   } catch (error) {
     if (error instanceof SchemaMismatchError) printNote(error.message);
     else if (!(error instanceof InvalidLockConfigurationError)) throw error;

@@ -7,10 +7,10 @@ import { databaseOfGuard, type GuardDatabase } from '../../integrations/sql/crea
 import { inspectTables } from '../../integrations/sql/tables';
 import type { JobRegister } from '../../ledger/job-register';
 import { limitOf, type LedgerContext } from '../../ledger/store-statements';
-import type { Ask } from '../../storage/sql/connections/route';
+import type { Ask } from '../../storage/sql/connections/proxy-check';
 import { finding, type Finding } from '../../storage/sql/connections/finding';
 import { judgeLocks, judgeRegister, judgeRuns } from '../../storage/sql/doctor/records';
-import { clockOffset, judgeClock, judgeRoute, plainSession } from '../../storage/sql/doctor/session';
+import { clockOffset, judgeClock, judgeProxies, plainSession } from '../../storage/sql/doctor/session';
 import { judgeSettings, readSettings, type Settings } from '../../storage/sql/doctor/settings';
 import { judgePrivileges, judgeTable } from '../../storage/sql/doctor/tables';
 import { addGuardCommand, withGuard } from '../guard-command';
@@ -111,7 +111,7 @@ async function examineDatabase(known: GuardDatabase, add: AddTopic): Promise<num
   let offsetMs = 0;
   try {
     await ask('SELECT 1'); // It throws if the database cannot be reached.
-    if (sessions !== undefined) await add('connection', () => judgeRoute(database, sessions.driver, ask));
+    if (sessions !== undefined) await add('connection', () => judgeProxies(database, sessions.driver, ask));
     if (!isInMemory)
       await add('settings', async () => {
         settings = await readSettings(dialect.name, ask, file);

@@ -11,7 +11,7 @@ import { isOverdue, type RunKey } from '../../ledger/run';
 import { ConflictError, orConflict, UsageError } from '../failure';
 import { addChangeCommand, agrees, withGuard } from '../guard-command';
 import { endHold, findCurrentRuns } from '../../guard/operations/holds';
-import { KnownJobs } from '../../guard/operations/known-jobs';
+import { JobCatalog } from '../../guard/operations/job-catalog';
 import { endOf, type ChangeOptions } from '../options';
 import { print, printJson, printNote, shown } from '../terminal';
 
@@ -47,7 +47,7 @@ const UNTIL = 'the end: an instant such as 2026-11-23T06:00Z, or a duration such
 
 async function hold(verb: 'hold' | 'pause', guard: JobGuard, options: HoldOptions, name = ''): Promise<void> {
   const { until = new Date(Date.now() + LONGEST_MS), actor, reason, json } = options;
-  const known = verb === 'pause' ? await KnownJobs.of(guard) : undefined;
+  const known = verb === 'pause' ? await JobCatalog.of(guard) : undefined;
   const lock = known?.lockOf(name) ?? name;
   const before = await stateOf(guard, lock);
   const wait = known ? !isHoldOwner(before?.lockedBy ?? '') : options.wait;
@@ -84,7 +84,7 @@ async function unhold(
 ): Promise<void> {
   const { actor, reason, skip = false, json } = options;
   const isResume = verb === 'resume';
-  const known = isResume || skip ? await KnownJobs.of(guard) : undefined;
+  const known = isResume || skip ? await JobCatalog.of(guard) : undefined;
   const lock = isResume && known ? known.lockOf(name) : name;
   const state = await guard.locks.inspect(lock);
   if (!state?.isHeld || !isHoldOwner(state.lockedBy)) throw notHeldError(lock, state);
@@ -111,7 +111,7 @@ async function unhold(
  *
  * @throws UsageError if no job of the lock is known to run once per period, or only code knows its periods
  */
-async function periodsDueDuring(known: KnownJobs, name: string, heldBy: string): Promise<readonly RunKey[]> {
+async function periodsDueDuring(known: JobCatalog, name: string, heldBy: string): Promise<readonly RunKey[]> {
   const since = readHold(heldBy)?.since;
   const jobs = known.oncePerJobsOf(name);
   if (since === undefined || jobs.length === 0)

@@ -5,10 +5,10 @@ import { instanceOf, leaseOf } from '../../core/lease/owner';
 import type { JobGuard } from '../../guard';
 import { allLocks, unableTo } from '../../guard/operations/guard-locks';
 import { locksOfJobs } from '../../guard/operations/overview';
-import { stateCell, stateOfLock } from '../../guard/operations/signs';
+import { stateCell, stateOfLock } from '../../guard/operations/state-texts';
 import { ConflictError } from '../failure';
 import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-command';
-import { KnownJobs } from '../../guard/operations/known-jobs';
+import { JobCatalog } from '../../guard/operations/job-catalog';
 import type { ChangeOptions, Options } from '../options';
 import { print, printJson, printNote, printTable, shown } from '../terminal';
 
@@ -94,7 +94,7 @@ async function purge(
     ? `the records of locks that ended more than ${olderThan} ago. Other programs, such as ShedLock for Java, need them`
     : `the runs that ended more than ${olderThan} ago, except for the newest of each job`;
   if (!(await agrees([`delete ${what}`], options))) return;
-  const records = locks ? guard.locks : (await KnownJobs.of(guard)).ledger;
+  const records = locks ? guard.locks : (await JobCatalog.of(guard)).ledger;
   const deleted = await records.purge({ olderThan });
   if (json) printJson('purge', { deleted, locks, actor, reason });
   else print(`deleted ${deleted}`);

@@ -6,7 +6,7 @@ import type { RunLogEntry } from '../../ledger';
 import { describeRun } from '../../ledger/run';
 import { ConflictError, UsageError } from '../failure';
 import { addGuardCommand, withGuard } from '../guard-command';
-import { KnownJobs } from '../../guard/operations/known-jobs';
+import { JobCatalog } from '../../guard/operations/job-catalog';
 import type { Options } from '../options';
 import { at, io, print, printJson, printNote, styled } from '../terminal';
 
@@ -25,7 +25,7 @@ export function addLogsCommand(program: Command): void {
 async function printLog(guard: JobGuard, options: LogsOptions, job = '', period?: string): Promise<void> {
   const { follow = false, json = false } = options;
   if (follow && json) throw new UsageError('--follow cannot be combined with --json.');
-  const jobs = await KnownJobs.of(guard);
+  const jobs = await JobCatalog.of(guard);
   await jobs.check(job);
   const name = await jobs.runName(job, period, options.scope);
   let last: RunLogEntry | undefined;

@@ -9,7 +9,7 @@ import { checkDayRule, dateOf, dayOf, startOfDayMs } from '../../ledger/periods/
 import { fixedScopeOf, type JobPolicy } from '../../ledger/policy/job-policy';
 import { EXIT, orConflict, UsageError } from '../failure';
 import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-command';
-import { KnownJobs } from '../../guard/operations/known-jobs';
+import { JobCatalog } from '../../guard/operations/job-catalog';
 import { instantIn, type ChangeOptions, type Options } from '../options';
 import { zoneOf } from '../../ledger/known-register';
 import { at, io, print, printAdvice, printJson, printTable, printText, shown } from '../terminal';
@@ -42,7 +42,7 @@ export function addPeriodCommands(program: Command): void {
 }
 
 async function listJobs(guard: JobGuard, { json }: Options): Promise<void> {
-  const { register } = await KnownJobs.of(guard);
+  const { register } = await JobCatalog.of(guard);
   if (register === undefined)
     throw new UsageError(
       'This database has no register of jobs. Create it with cronlatch init. The instances fill it when they start.',
@@ -67,7 +67,7 @@ async function listJobs(guard: JobGuard, { json }: Options): Promise<void> {
 
 async function forget(guard: JobGuard, options: ChangeOptions, job = ''): Promise<void> {
   const { actor, reason, json } = options;
-  const { ledger } = await KnownJobs.of(guard);
+  const { ledger } = await JobCatalog.of(guard);
   const change = `remove job ${shown(job)} from the register, so that it is never late. Its runs and its lock stay`;
   if (!(await agrees([change], options))) return;
   await orConflict(ledger.forget(job));
@@ -100,7 +100,7 @@ async function listMissed(
   { from, scope: given, json }: Options & { readonly from?: string },
   job = '',
 ): Promise<void> {
-  const jobs = await KnownJobs.of(guard);
+  const jobs = await JobCatalog.of(guard);
   const policy = jobs.policy(job);
   const scope = given ?? fixedScopeOf(policy);
   const since = from === undefined ? undefined : instantOf(from, '--from', policy);
@@ -125,7 +125,7 @@ async function explain(
   { at: tick, scope: given, json }: Options & { readonly at?: string },
   job = '',
 ): Promise<void> {
-  const jobs = await KnownJobs.of(guard);
+  const jobs = await JobCatalog.of(guard);
   const policy = jobs.policy(job);
   const scope = given ?? fixedScopeOf(policy);
   const scheduledAt = tick === undefined ? undefined : instantOf(tick, '--at', policy);
@@ -142,7 +142,7 @@ async function backfill(
   const { force, actor, reason, json } = options;
   const from = dateOf(dayOf(options.from, '--from'));
   const to = dateOf(dayOf(options.to, '--to'));
-  const jobs = await KnownJobs.of(guard);
+  const jobs = await JobCatalog.of(guard);
   const policy = jobs.policy(job);
   const scope = options.scope ?? fixedScopeOf(policy);
   const change = `add a run of ${shown(job)} for each business day from ${from} to ${to} that has none`;

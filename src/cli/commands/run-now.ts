@@ -8,7 +8,7 @@ import type { StoredRequest } from '../../ledger';
 import { checkRequest } from '../../ledger/operator/request-run';
 import { EXIT, EXIT_AFTER, orConflict } from '../failure';
 import { addChangeCommand, agrees, withGuard } from '../guard-command';
-import { KnownJobs } from '../../guard/operations/known-jobs';
+import { JobCatalog } from '../../guard/operations/job-catalog';
 import type { ChangeOptions } from '../options';
 import { io, printJson, printText, shown } from '../terminal';
 
@@ -31,7 +31,7 @@ export function addRunNowCommand(program: Command): void {
 async function runNow(guard: JobGuard, options: RunNowOptions, job = ''): Promise<void> {
   const { period, scope, within = '1h', wait, json, actor, reason } = options;
   parsePositiveDuration(within, '--within');
-  const jobs = await KnownJobs.of(guard);
+  const jobs = await JobCatalog.of(guard);
   await jobs.check(job);
   const named = period && (await jobs.runName(job, period, scope)).periodKey;
   const asked = { actor, reason, periodKey: named, scope, within };

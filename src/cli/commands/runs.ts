@@ -8,12 +8,12 @@ import type { Run, RunName } from '../../ledger';
 import { zoneOf } from '../../ledger/known-register';
 import { decideRerun, decideResolve, decideSkip } from '../../ledger/operator/decide-act';
 import { changedRun } from '../../ledger/operator/run-ledger';
-import { briefly, stateOfRun } from '../../ledger/operator/state-of-run';
+import { firstLines, stateOfRun } from '../../ledger/operator/state-of-run';
 import { describeRun } from '../../ledger/run';
 import { ConflictError, orConflict, UsageError } from '../failure';
 import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-command';
-import { stateCell } from '../../guard/operations/signs';
-import { KnownJobs } from '../../guard/operations/known-jobs';
+import { stateCell } from '../../guard/operations/state-texts';
+import { JobCatalog } from '../../guard/operations/job-catalog';
 import { resultOf } from './run-now';
 import { instantOf, type ChangeOptions, type Options } from '../options';
 import { at, print, printJson, printTable, printText, shown, type Row } from '../terminal';
@@ -75,7 +75,7 @@ function addRunCommand(program: Command, usage: string, description: string): Co
 function changeRun(verb: keyof typeof DECISIONS, effect: (options: RunOptions) => string) {
   return withGuard(async (guard, options: RunOptions, job = '', period?: string): Promise<void> => {
     const { actor, reason, json } = options;
-    const jobs = await KnownJobs.of(guard);
+    const jobs = await JobCatalog.of(guard);
     await jobs.check(job);
     const name = await jobs.runName(job, period, options.scope);
     const checked = (run: Run | undefined): Run | undefined => {
@@ -100,7 +100,7 @@ type ListedRun = Pick<Run, 'job' | 'state'> & Partial<Run>;
 
 async function showHistory(guard: JobGuard, options: HistoryOptions, job?: string): Promise<void> {
   const { scope, since, limit = since ? 1000 : 20, period, json } = options;
-  const jobs = await KnownJobs.of(guard);
+  const jobs = await JobCatalog.of(guard);
   if (job !== undefined) await jobs.check(job);
   if (period !== undefined) {
     if (job === undefined) throw new UsageError('--period is the period of a job, so name the job.');
@@ -125,14 +125,14 @@ async function showHistory(guard: JobGuard, options: HistoryOptions, job?: strin
 }
 
 /** The tables of an older version hold no requests. */
-async function lastRequest({ ledger }: KnownJobs, job: string, scope: string | undefined) {
+async function lastRequest({ ledger }: JobCatalog, job: string, scope: string | undefined) {
   return await ledger.lastRequest(job, { scope }).catch((error: unknown) => {
     if (error instanceof SchemaMismatchError || error instanceof InvalidLockUseError) return undefined;
     throw error;
   });
 }
 
-function lastRuns({ register }: KnownJobs, job: string | undefined): ListedRun[] {
+function lastRuns({ register }: JobCatalog, job: string | undefined): ListedRun[] {
   const jobs = (register?.jobs ?? []).filter((each) => job === undefined || each.job === job);
   return jobs.flatMap(({ job, lastOutcome: state, lastStartedAt: startedAt, ...last }) =>
     state ? [{ job, state, startedAt, finishedAt: last.lastFinishedAt, claimedBy: last.lastHolder }] : [],
@@ -154,11 +154,11 @@ function rowOf(run: ListedRun, timeZone: string | undefined): Row {
     took: durationOf(run),
     on: run.claimedBy && instanceOf(run.claimedBy),
     due: at(run.nextAttemptAt, timeZone),
-    details: briefly(run.error) ?? run.reason,
+    details: firstLines(run.error) ?? run.reason,
   };
 }
 
-async function showRun({ ledger }: KnownJobs, name: RunName, json = false): Promise<void> {
+async function showRun({ ledger }: JobCatalog, name: RunName, json = false): Promise<void> {
   const { job, periodKey } = name;
   const run = await ledger.get(name);
   if (run === undefined)
@@ -173,7 +173,7 @@ async function showRun({ ledger }: KnownJobs, name: RunName, json = false): Prom
     at: at(event.at, run.timeZone),
     event: event.kind,
     by: event.actor,
-    details: briefly(event.detail),
+    details: firstLines(event.detail),
   }));
   printTable(rows, { drop: ['by', 'at'], wrap: 'details' });
 }

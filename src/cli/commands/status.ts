@@ -11,7 +11,7 @@ import { addGuardCommand, withGuard } from '../guard-command';
 import type { Options } from '../options';
 import { at, io, print, printAdvice, printed, printJson, printTable, printText, type Row } from '../terminal';
 import { relative } from '../../guard/log/time-texts';
-import { answerOf, progressOf, stateCell, stateOfLock } from '../../guard/operations/signs';
+import { answerOf, progressOf, stateCell, stateOfLock } from '../../guard/operations/state-texts';
 
 interface StatusOptions extends Options {
   readonly check?: boolean;

@@ -24,7 +24,7 @@ import { checkMethodOptions } from '../jobs/check-options';
 import { startOf } from './start-line';
 import type { OncePerJobRunner } from './once-per-job-runner';
 
-export interface Register {
+export interface JobKeeper {
   /** Adds a job that is scheduled, runs once per period, or has a history. Returns `false` for any other job. */
   add(job: Job & Partial<JobDeclaration>): boolean;
   /** Adds a job with a history that was not declared before its first call. */
@@ -42,7 +42,7 @@ interface GuardParts {
   readonly events: EventHub;
   /** `undefined` without a run store. */
   readonly oncePerRunner: OncePerJobRunner | undefined;
-  readonly registered: Register | undefined;
+  readonly registered: JobKeeper | undefined;
   /** Begins to poll the store. */
   readonly startUpkeep: () => void;
 }

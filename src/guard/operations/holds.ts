@@ -3,14 +3,14 @@ import { calendarPeriodsOf } from '../../ledger/policy/job-policy';
 import type { NewRun } from '../../ledger/run-store';
 import { limitOf } from '../../ledger/store-statements';
 import type { ForcedRelease, GuardLocks } from './guard-locks';
-import type { KnownJobs } from './known-jobs';
+import type { JobCatalog } from './job-catalog';
 
 /**
  * The current periods of jobs whose tick has passed without an answer. With a record, such a run also starts if the
  * instance that got the tick has been restarted. Its start deadline would then count from another time, so jobs with
  * one are left out.
  */
-export async function findCurrentRuns(known: KnownJobs, lock: string): Promise<readonly NewRun[]> {
+export async function findCurrentRuns(known: JobCatalog, lock: string): Promise<readonly NewRun[]> {
   const runs: NewRun[] = [];
   for (const job of known.oncePerJobsOf(lock)) {
     const { nextScheduledAt: at, declared } = known.get(job) ?? {};
@@ -32,7 +32,7 @@ export async function endHold(
   { locks }: { readonly locks: GuardLocks },
   lock: string,
   act: ForcedRelease,
-  { context, starting }: { readonly context?: KnownJobs['context']; readonly starting: readonly NewRun[] },
+  { context, starting }: { readonly context?: JobCatalog['context']; readonly starting: readonly NewRun[] },
 ): Promise<boolean> {
   // While the lock is held, no instance can start these runs.
   for (const run of starting) await context?.store.insert(run, limitOf(context));

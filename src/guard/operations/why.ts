@@ -20,7 +20,7 @@ import {
 import { describeDuration, relative } from '../log/time-texts';
 import { clockRemark, endOfHold, unreachableRemark, type JobRemark } from './overview';
 import type { GuardLocks } from './guard-locks';
-import { KnownJobs } from './known-jobs';
+import { JobCatalog } from './job-catalog';
 
 /** Something that keeps a job from running, and the command that ends it, for an operator who has checked that it may. */
 type Obstacle = Omit<JobRemark, 'kind'> & { readonly reason: string };
@@ -50,7 +50,7 @@ export async function readWhy(
   job: string,
   { scope, at = timeText }: { readonly scope?: string | undefined; readonly at?: typeof timeText } = {},
 ): Promise<Why> {
-  const jobs = await KnownJobs.of(guard).catch(noneIfNoRunStore);
+  const jobs = await JobCatalog.of(guard).catch(noneIfNoRunStore);
   const registered = jobs?.get(job);
   const [lock, failure] = await inspectLock(guard, registered?.declared.lock ?? job);
   if (lock === undefined) await jobs?.check(job);
@@ -96,7 +96,7 @@ async function inspectLock(
   }
 }
 
-function unreachable(jobs: KnownJobs | undefined, failure: LockStorageError): Obstacle {
+function unreachable(jobs: JobCatalog | undefined, failure: LockStorageError): Obstacle {
   const { kind, text } = unreachableRemark(jobs?.context.lockProvider, failure);
   return { reason: kind, text };
 }
@@ -108,7 +108,7 @@ function noneIfNoRunStore(error: unknown): undefined {
 
 /** The lock is shown even if the table of runs is missing. */
 async function newestRun(
-  jobs: KnownJobs | undefined,
+  jobs: JobCatalog | undefined,
   job: string,
   scope: string | undefined,
 ): Promise<readonly [run?: Run | undefined, problem?: Error]> {

@@ -4,7 +4,7 @@ import { DAY_MS } from '../../core/duration';
 import { newOwner, readHold } from '../../core/lease/owner';
 import { LastingFailure } from '../../core/lasting-failure';
 import { withoutAddresses } from '../../core/options';
-import { briefly, commandText } from '../../ledger/operator/state-of-run';
+import { firstLines, commandText } from '../../ledger/operator/state-of-run';
 import { requestIdOf } from '../../ledger/operator/request-run';
 import type { RequestStore, StoredRequest } from '../../ledger/request-store';
 import { limitOf, type LedgerContext } from '../../ledger/store-statements';
@@ -24,7 +24,7 @@ const MOST_AT_A_CHECK = 20;
 const EXPIRES_IN_MS = 7 * DAY_MS;
 
 /** As it waits in the table. A notice about a hold is due at its end. */
-type Waiting = Notice & {
+type StoredNotice = Notice & {
   readonly hold?: { readonly lock: string; readonly owner: string; readonly until: number };
 };
 
@@ -38,7 +38,7 @@ export class Notices implements Service {
   readonly #requests: RequestStore;
   readonly #closing = new AbortController();
   /** Of runs that have failed here. An overview has only the newest run of a job, so it can lack them. */
-  readonly #failed: Waiting[] = [];
+  readonly #failed: StoredNotice[] = [];
   /** The ids of problems that last, whose notices are stored. */
   #stored: ReadonlySet<string> = new Set();
   #checking: Promise<void> | undefined;
@@ -130,7 +130,7 @@ export class Notices implements Service {
     const [limit, owner] = [limitOf(this.context), newOwner(this.context.instance)];
     const target = this.#targets[Number(id.split('.')[1])];
     if (target === undefined || !(await this.#requests.take(id, { owner, leaseMs: LEASE_MS }, limit))) return;
-    const { hold, ...notice } = JSON.parse(reason) as Waiting;
+    const { hold, ...notice } = JSON.parse(reason) as StoredNotice;
     if (hold !== undefined && (await this.#hasEndedEarly(hold))) {
       await this.#requests.change(id, owner, { state: 'dropped' }, limit);
       return;
@@ -165,20 +165,20 @@ export class Notices implements Service {
       const isLate = (await withinLimit(this.context.clock, sending, LIMIT_MS)) === 'time-out';
       return isLate ? `It took longer than ${LIMIT_MS / 1000} s.` : undefined;
     } catch (error) {
-      return briefly(withoutAddresses(error instanceof Error ? error.message : String(error)));
+      return firstLines(withoutAddresses(error instanceof Error ? error.message : String(error)));
     } finally {
       done.abort();
     }
   }
 
   /** Whether an operator has ended the hold before its time. */
-  async #hasEndedEarly({ lock, owner, until }: NonNullable<Waiting['hold']>): Promise<boolean> {
+  async #hasEndedEarly({ lock, owner, until }: NonNullable<StoredNotice['hold']>): Promise<boolean> {
     const { lockedBy = '', lockedAt, lockUntil } = (await this.locks.inspect(lock)) ?? {};
     return Number(lockedBy.startsWith(owner) ? lockUntil : lockedAt) < until;
   }
 }
 
-function noticesOf({ jobs, locks = [] }: Overview): Waiting[] {
+function noticesOf({ jobs, locks = [] }: Overview): StoredNotice[] {
   const problems = jobs.flatMap(({ job, problems }) => problems.flatMap((remark) => noticeOf(job, remark)));
   const held = [...jobs, ...locks.map((lock) => ({ job: lock.name, lock }))];
   const holds = held.flatMap(({ job, lock }) => {

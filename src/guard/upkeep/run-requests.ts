@@ -19,7 +19,7 @@ import { hostTime } from '../../ledger/tick/ledger-snapshot';
 import { storedError } from '../../ledger/tick/stored-text';
 import { Tick, type TickRequest } from '../../ledger/tick/tick';
 import type { AdmittedJob, AdmittedOncePerJob } from '../jobs/job';
-import type { RegisteredJobs } from './registered-jobs';
+import type { Register } from './register';
 import { sumOf, type OverdueResult, type Service, type StartedRuns } from './upkeep';
 import type { OncePerJobRunner } from '../calls/once-per-job-runner';
 
@@ -28,7 +28,7 @@ const LEASE_MS = 120_000;
 const RENEW_EVERY_MS = 30_000;
 
 /** After these skips, the next check tries again, until the request expires. */
-const PASSING: ReadonlySet<string> = new Set<SkipReason>([
+const RETRIED_SKIPS: ReadonlySet<string> = new Set<SkipReason>([
   ...(['locked', 'running-here', 'running-elsewhere', 'standby', 'disabled', 'closing', 'not-due'] as const),
 ]);
 
@@ -44,7 +44,7 @@ export class RunRequests implements Service {
   constructor(
     private readonly requests: RequestStore,
     private readonly runner: OncePerJobRunner,
-    private readonly registered: Pick<RegisteredJobs, 'jobOf'>,
+    private readonly registered: Pick<Register, 'jobOf'>,
   ) {
     this.#lastingFailure = new LastingFailure(runner.context.events);
   }
@@ -198,7 +198,7 @@ function endOf({ outcome, reason, error }: Pick<TickEvent, 'outcome' | 'reason' 
   if (outcome === 'failed') return { state: outcome, outcome: storedError(error) };
   if (outcome === 'lock-failed' || reason === undefined)
     return { state: 'open', outcome: storedError(error) };
-  return { state: PASSING.has(reason) ? 'open' : 'skipped', outcome: reason };
+  return { state: RETRIED_SKIPS.has(reason) ? 'open' : 'skipped', outcome: reason };
 }
 
 /** An instant whose tick counts for the requested period, by default the current one. */

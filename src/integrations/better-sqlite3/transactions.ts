@@ -44,7 +44,7 @@ export async function inRunTransaction<T>(work: (database: Database) => T): Prom
   run.beginCompletion(IN_RUN_TRANSACTION);
   try {
     const statements = await ledger.store.statements(limitOf(ledger));
-    const value = await immediately(lend(ledger), ledger, (database) => {
+    const value = await beginImmediately(lend(ledger), ledger, (database) => {
       const value = work(database);
       refusePromise(value);
       const result = serializeResult(ledger, run.claim, value);
@@ -91,7 +91,7 @@ function complete(database: Database, completion: Completion): void {
 }
 
 /** Runs `work` in a transaction as soon as no other one is open on the connection or writes to the file. */
-async function immediately<T>(
+async function beginImmediately<T>(
   database: Database,
   { clock, statementTimeoutMs }: LedgerContext,
   work: (database: Database) => T,

@@ -6,7 +6,7 @@ import { callsOf } from '../../guard/calls/calls';
 import { guardWithRuns } from '../../guard/job-guard';
 import { DatabaseAccess } from '../../storage/sql/database/database-access';
 import { SqlLockProvider, type SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
-import type { Ask } from '../../storage/sql/connections/route';
+import type { Ask } from '../../storage/sql/connections/proxy-check';
 import { requireInserts } from '../../storage/sql/doctor/grants';
 import { SqlRunStore } from '../../storage/sql/ledger/sql-run-store';
 import { tableOf, type JobTableOptions, type RunTableOptions } from '../../storage/sql/schema/tables';

@@ -1,7 +1,7 @@
 import { LockStorageError, SchemaMismatchError } from '../../core';
 import { refuseOption } from '../../core/options';
 import { checkTableOptions } from '../../guard/jobs/check-options';
-import type { Ask } from '../../storage/sql/connections/route';
+import type { Ask } from '../../storage/sql/connections/proxy-check';
 import { DuplicateRecord } from '../../storage/sql/statements/sql-failure';
 import { DatabaseAccess, type DatabaseAccessOptions } from '../../storage/sql/database/database-access';
 import type { SqlDatabase } from '../../storage/sql/connections/sql-database';

@@ -39,7 +39,7 @@ export function stateOfRun(
   { isLocked = true, lockId, when = atTime, now }: RunWords = {},
 ): StateOfRun {
   const { state, attempt, nextAttemptAt, startedAt, finishedAt, claimedBy } = run;
-  const reason = (briefly(run.error) ?? run.reason)?.replace(/\.$/, '');
+  const reason = (firstLines(run.error) ?? run.reason)?.replace(/\.$/, '');
   const because = reason === undefined ? '' : `: ${reason}`;
   const clock = isRunAhead(run, now) ? AHEAD : '';
   const is = (text: string, remedy?: Remedy): StateOfRun => ({ state, sentence: text + clock, remedy });
@@ -112,7 +112,7 @@ export function commandText(args: readonly string[]): string {
 }
 
 /** Enough of an error to recognize it, without its stack. */
-export function briefly(error: string | undefined): string | undefined {
+export function firstLines(error: string | undefined): string | undefined {
   return error?.split(/\n\s+at /)[0]?.slice(0, 120);
 }
 

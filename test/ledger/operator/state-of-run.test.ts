@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { briefly, stateOfRun, timeText, type RunWords } from '#cronlatch/ledger/operator/state-of-run';
+import { firstLines, stateOfRun, timeText, type RunWords } from '#cronlatch/ledger/operator/state-of-run';
 import type { Run } from 'cronlatch/provider';
 import { after, NOW, runRow } from '../../support/jobs/run-row';
 
@@ -67,7 +67,7 @@ void test('a run with times in the future names the clock, and a retry that is d
 
 void test('a time that is unknown is a dash, and a long error is cut', () => {
   assert.deepEqual([timeText(undefined), timeText(new Date(NaN))], ['-', '-']);
-  assert.equal(briefly('x'.repeat(200))?.length, 120);
+  assert.equal(firstLines('x'.repeat(200))?.length, 120);
 });
 
 void test('an instant has the offset of its time zone', () => {

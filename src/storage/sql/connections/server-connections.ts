@@ -1,6 +1,6 @@
 import type { Clock } from '../../../core';
 import { withinLimit, withinLimitOr } from '../../../core/clock';
-import { Route, type Ask } from './route';
+import { ProxyCheck, type Ask } from './proxy-check';
 import type { DriverSession, OpeningSession, ServerDriver } from './server-driver';
 import type { ConnectionSource, NodeWait } from '../statements/statement';
 import { ServerSession } from './server-session';
@@ -44,7 +44,7 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
   readonly size: number;
   readonly spare: number;
   readonly whenFull: string | undefined;
-  readonly #route: Route;
+  readonly #proxies: ProxyCheck;
   /** Whether a pooler shares the server's sessions. `undefined`: no session has asked yet. */
   #isPooled: Promise<boolean> | undefined;
   readonly #open = new Set<Own>();
@@ -69,11 +69,11 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
     this.size = options?.size ?? settings.connections ?? OWN_CONNECTIONS;
     this.spare = options === undefined ? SPARE_CONNECTIONS : 0;
     this.whenFull = options?.whenFull;
-    this.#route = new Route(driver, settings.warn);
+    this.#proxies = new ProxyCheck(driver, settings.warn);
   }
 
   get nodeWait(): NodeWait | undefined {
-    return this.#route.nodeWait;
+    return this.#proxies.nodeWait;
   }
 
   open(limitMs: number): ServerSession | Promise<ServerSession> {
@@ -145,11 +145,11 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
       for (const text of options.settings) await ask(text);
       return;
     }
-    const variables = await this.#route.read(ask);
+    const variables = await this.#proxies.read(ask);
     const isDirect = session.id === undefined || String(session.id) === String(variables['session_id']);
     if (!driver.setsPooledSessions && !isDirect && (await this.#findPooler(ask))) return;
     for (const text of driver.sessionSettings(this.settings.statementTimeoutMs, variables)) await ask(text);
-    await this.#route.waitForNode(ask);
+    await this.#proxies.waitForNode(ask);
     if (driver.setsPooledSessions && !isDirect) await this.#findPooler(ask);
   }
 
@@ -158,7 +158,7 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
     const { driver, settings } = this;
     this.#isPooled ??= this.#besides((other) => {
       const beside = new ServerSession(other, { driver, clock: settings.clock });
-      return this.#route.findPooler(ask, askOn(beside, settings));
+      return this.#proxies.findPooler(ask, askOn(beside, settings));
     }).catch((error: unknown) => {
       this.#isPooled = undefined;
       throw error;

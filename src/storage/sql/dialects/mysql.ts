@@ -3,7 +3,7 @@ import type { SqlDialect } from './sql-dialect';
 import { groupStatements } from './mysql/group-statements';
 import { columnTypes, inspection } from './mysql/tables';
 import { lockTexts } from './mysql/lock-texts';
-import { runWords } from './mysql/run-words';
+import { runFragments } from './mysql/run-fragments';
 
 /** MySQL 8 and later, and MariaDB 10.6 and later. */
 export const mysql: SqlDialect = {
@@ -15,7 +15,7 @@ export const mysql: SqlDialect = {
   inspection,
   lockTexts,
   groupStatements,
-  runWords,
+  runFragments,
   // Never changedRows. A plain INSERT of an existing key fails instead of counting 0 rows.
   writtenRows: (result) => result.affectedRows,
   refusalOf: (result) => (Number(result.insertId) > 0 ? 'held' : 'missing'),

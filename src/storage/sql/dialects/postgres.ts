@@ -3,7 +3,7 @@ import type { SqlDialect } from './sql-dialect';
 import { groupStatements } from './postgres/group-statements';
 import { columnTypes, inspection } from './postgres/tables';
 import { lockTexts } from './postgres/lock-texts';
-import { runWords } from './postgres/run-words';
+import { runFragments } from './postgres/run-fragments';
 
 /** PostgreSQL 13 and later. */
 export const postgres: SqlDialect = {
@@ -15,7 +15,7 @@ export const postgres: SqlDialect = {
   inspection,
   lockTexts,
   groupStatements,
-  runWords,
+  runFragments,
   // Every writing statement returns its row, and a take-over also the row of a held lock.
   writtenRows: ({ rows }) => rows.filter(({ is_taken: isTaken }) => isTaken !== null).length,
   refusalOf: (result) => (result.rows.length > 0 ? 'held' : 'missing'),

@@ -71,7 +71,7 @@ export interface GroupStatements {
 }
 
 /** The parts of the ledger's statements that differ between dialects. A part that is optional begins with a blank. */
-export interface RunWords {
+export interface RunFragments {
   /** Converts an instant to whole microseconds since 1970. */
   readonly us: (instant: string) => string;
   /** Converts such a number to an instant. */
@@ -125,7 +125,7 @@ export interface SqlDialect {
     shape: LockTableShape,
     named: (text: string) => NamedStatement,
   ) => GroupStatements | undefined;
-  readonly runWords: (shape: Pick<TableShape, 'now' | 'keyIndex'>) => RunWords;
+  readonly runFragments: (shape: Pick<TableShape, 'now' | 'keyIndex'>) => RunFragments;
   /** How many rows a statement wrote. The caller refuses anything but a number. */
   readonly writtenRows: (result: SqlResult) => unknown;
   /** Why a take-over wrote no row. `undefined`: a read shows it. */

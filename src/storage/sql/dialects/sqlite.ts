@@ -2,7 +2,7 @@ import type { DriverError, SqlFailureKind } from '../statements/sql-failure';
 import type { SqlDialect } from './sql-dialect';
 import { columnTypes, inspection } from './sqlite/tables';
 import { lockTexts } from './sqlite/lock-texts';
-import { runWords } from './sqlite/run-words';
+import { runFragments } from './sqlite/run-fragments';
 
 /** SQLite 3.42 and later. */
 export const sqlite: SqlDialect = {
@@ -13,7 +13,7 @@ export const sqlite: SqlDialect = {
   columnTypes,
   inspection,
   lockTexts,
-  runWords,
+  runFragments,
   // Every writing statement returns its row.
   writtenRows: (result) => result.rows.length,
   refusalOf: () => undefined,

@@ -1,6 +1,6 @@
 import { LockStorageError, SchemaMismatchError } from '../../../core';
 import { NO_RIGHT } from '../statements/failed-connection';
-import type { Ask } from '../connections/route';
+import type { Ask } from '../connections/proxy-check';
 import type { SqlDialect } from '../dialects/sql-dialect';
 import type { TableDefinition } from '../schema/table-definition';
 import { judgePrivileges } from './tables';

@@ -1,6 +1,6 @@
 import { systemClock } from '../../../core';
 import { Connections } from '../connections/connections';
-import { isPooled, isSplit, POOLED, SPLIT, type Ask } from '../connections/route';
+import { isPooled, isSplit, POOLED, SPLIT, type Ask } from '../connections/proxy-check';
 import { OwnServerConnections } from '../connections/server-connections';
 import type { ServerDriver } from '../connections/server-driver';
 import { translateDriverError } from '../statements/sql-failure';
@@ -46,7 +46,11 @@ export function plainSession(database: SqlDatabase): {
 const SESSIONS = 6;
 
 /** What is between the application and the server. */
-export async function judgeRoute(database: SqlDatabase, driver: ServerDriver, ask: Ask): Promise<Finding[]> {
+export async function judgeProxies(
+  database: SqlDatabase,
+  driver: ServerDriver,
+  ask: Ask,
+): Promise<Finding[]> {
   for (let number = 1; number <= SESSIONS; number += 1) {
     const other = plainSession(database);
     try {
@@ -62,7 +66,7 @@ export async function judgeRoute(database: SqlDatabase, driver: ServerDriver, as
 /** How far the database's clock is ahead of this host's, and how far that can be wrong: half of the round trip. */
 export async function clockOffset(dialect: SqlDialect, ask: Ask) {
   const now = dialect.inspection.now({ type: '', precision: 6 });
-  const text = `SELECT ${dialect.runWords({ now }).us(now)} AS now_us`;
+  const text = `SELECT ${dialect.runFragments({ now }).us(now)} AS now_us`;
   let best = { offsetMs: 0, uncertaintyMs: Infinity };
   for (let round = 1; round <= 3; round += 1) {
     const [sentAtMs, startedAtMs] = [Date.now(), performance.now()];

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import type { Ask } from '../connections/route';
+import type { Ask } from '../connections/proxy-check';
 import type { DialectName } from '../dialects/sql-dialect';
 import { clusterProblem } from '../row-lock/row-lock-table';
 import { finding, type Finding } from '../connections/finding';

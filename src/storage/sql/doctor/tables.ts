@@ -4,7 +4,7 @@ import type { SchemaFinding } from '../schema/schema-finding';
 import type { TableDefinition } from '../schema/table-definition';
 import { finding, type Finding } from '../connections/finding';
 import { NO_RIGHT } from '../statements/failed-connection';
-import type { Ask } from '../connections/route';
+import type { Ask } from '../connections/proxy-check';
 
 /** A guard without once-per jobs works without the ledger, and every guard without the register. */
 export function judgeTable(

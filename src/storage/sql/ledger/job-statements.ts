@@ -90,7 +90,7 @@ export function fieldsOf({ columns }: TableDefinition, us: (instant: string) => 
 function jobTexts(jobTable: TableDefinition, dialect: SqlDialect, shape: TableShape) {
   const { now } = shape;
   const { us, at, after, is, elements, onDuplicate, proposed, updateMatched, returningId } =
-    dialect.runWords(shape);
+    dialect.runFragments(shape);
   const table = quotePath(jobTable.path, dialect);
   const registered = elements(':jobs', {
     job: 'text',

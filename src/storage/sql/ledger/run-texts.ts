@@ -12,7 +12,7 @@ export type RunTexts = ReturnType<typeof runTexts>;
 export function runTexts(tables: RunTables, dialect: SqlDialect, shape: TableShape) {
   const [run, event] = [quotePath(tables.run.path, dialect), quotePath(tables.event.path, dialect)];
   const { now } = shape;
-  const words = dialect.runWords(shape);
+  const words = dialect.runFragments(shape);
   const { us, at, after, is, integer, byKey, returningId } = words;
   const ofJob = `${is('job_name', ':job')} AND ${is('scope', ':scope')}`;
   const ofKey = `${ofJob} AND ${is('period_key', ':periodKey')}`;

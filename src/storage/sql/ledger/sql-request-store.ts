@@ -119,7 +119,7 @@ function statementsFor(table: TableDefinition, found: InspectedTable | undefined
 
 /** Durations are parameters in microseconds. */
 function requestTexts(definition: TableDefinition, dialect: SqlDialect, now: string) {
-  const { us, after, is, orNothing, returningId } = dialect.runWords({ now });
+  const { us, after, is, orNothing, returningId } = dialect.runFragments({ now });
   const table = quotePath(definition.path, dialect);
   const select = (condition: string): string => `SELECT n.now_us AS now_us, ${fieldsOf(definition, us)}
     FROM (SELECT ${us(now)} AS now_us) n LEFT JOIN ${table} r ON ${condition}`;

@@ -94,7 +94,7 @@ function logStatements(found: InspectedTable | undefined, { dialect, logTable, t
   if (shape === undefined || found === undefined) return undefined;
   const { now } = shape;
   const named = namedStatements(dialect);
-  const { us, is, integer, returningId, listed, deleteListed } = dialect.runWords(shape);
+  const { us, is, integer, returningId, listed, deleteListed } = dialect.runFragments(shape);
   const log = quotePath(asFound(logTable, found).path, dialect);
   const run = quotePath(tables.run.path, dialect);
   const lines = dialect.quote('lines'); // A reserved word of MySQL.

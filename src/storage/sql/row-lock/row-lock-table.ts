@@ -247,7 +247,7 @@ function rowLockStatementsFor(
   const records = lockStatementsFor(found, table, dialect);
   if (records === undefined) return undefined;
   const { now } = records.shape;
-  const { us, at } = dialect.runWords({ now });
+  const { us, at } = dialect.runFragments({ now });
   const quoted = quoteLockTable(asFound(table, found), dialect);
   const { table: into, name, lockUntil, lockedAt, lockedBy, fencingToken } = quoted;
   const { before, after } = INSERT[dialect.name];

@@ -33,7 +33,7 @@ export class NamedStatement {
   }
 
   bind(parameters: Parameters): SqlStatement {
-    const values = this.#names.map((name) => given(parameters[name], name));
+    const values = this.#names.map((name) => requireValue(parameters[name], name));
     return { id: this.#id, text: this.#text, values };
   }
 
@@ -43,7 +43,7 @@ export class NamedStatement {
     convert: (value: V | undefined) => SqlValue,
   ): SqlStatement {
     const values = this.#names.map((name) =>
-      given(name in parameters ? convert(parameters[name]) : undefined, name),
+      requireValue(name in parameters ? convert(parameters[name]) : undefined, name),
     );
     return { id: this.#id, text: this.#text, values };
   }
@@ -55,12 +55,14 @@ export class NamedStatement {
       return { key, number: Number(number) };
     });
     const last = members.length - 1;
-    const values = this.#places.map(({ key, number }) => given(members[Math.min(number, last)]?.[key], key));
+    const values = this.#places.map(({ key, number }) =>
+      requireValue(members[Math.min(number, last)]?.[key], key),
+    );
     return { id: this.#id, text: this.#text, values };
   }
 }
 
-function given(value: SqlValue | undefined, name: string): SqlValue {
+function requireValue(value: SqlValue | undefined, name: string): SqlValue {
   if (value === undefined) throw new TypeError(`Parameter :${name} has no value.`);
   return value;
 }

@@ -11,26 +11,26 @@ import {
 } from '../../ledger/job-register';
 import { findLateJobs, isAnswerKept } from '../../ledger/known-register';
 import { limitOf, retryTransient, type LedgerContext } from '../../ledger/store-statements';
-import type { Register } from '../calls/calls';
+import type { JobKeeper } from '../calls/calls';
 import type { JobGuardOptions } from '../jobs/job-guard-options';
 import { declaredJobOf, registeredName, type AdmittedJob, type Job, type JobDeclaration } from '../jobs/job';
 import type { Service } from './upkeep';
 
 /** @throws InvalidLockConfigurationError for an invalid `lateAfter` */
-export function registeredJobsOf(
+export function createRegister(
   context: LedgerContext,
   { lateAfter = '5m' }: Pick<JobGuardOptions, 'lateAfter'>,
   pollIntervalMs = 0,
-): RegisteredJobs {
+): Register {
   const toleranceMs = parsePositiveDuration(lateAfter, 'lateAfter');
-  return new RegisteredJobs(context, Math.max(toleranceMs, 2 * pollIntervalMs));
+  return new Register(context, Math.max(toleranceMs, 2 * pollIntervalMs));
 }
 
 /**
  * Registers the jobs of one guard, and moves their next scheduled times on. The guard's events show which ticks are
  * answered, and how runs end. Its failures become warnings.
  */
-export class RegisteredJobs implements Register, Service {
+export class Register implements JobKeeper, Service {
   readonly failure = 'Could not update the register of jobs. The guard will try again at the next poll.';
   readonly #entries = new Map<string, RegisterEntry>();
   readonly #recording = new Set<Promise<void>>();

@@ -1,8 +1,8 @@
-import type { RunWords, TableShape } from '../sql-dialect';
+import type { RunFragments, TableShape } from '../sql-dialect';
 
 const IS_LISTED = 'IN (SELECT value FROM json_each(:ids))';
 
-export function runWords({ now }: Pick<TableShape, 'now'>): RunWords {
+export function runFragments({ now }: Pick<TableShape, 'now'>): RunFragments {
   return {
     us: (instant) => instant,
     at: (parameter) => parameter,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from 'cronlatch/provider';
-import { isPooled } from '#cronlatch/storage/sql/connections/route';
+import { isPooled } from '#cronlatch/storage/sql/connections/proxy-check';
 import { Connections } from '#cronlatch/storage/sql/connections/connections';
 import { OwnServerConnections } from '#cronlatch/storage/sql/connections/server-connections';
 import type { DriverSession, ServerDriver } from '#cronlatch/storage/sql/connections/server-driver';

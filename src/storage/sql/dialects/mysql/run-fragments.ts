@@ -1,10 +1,10 @@
-import type { RunWords, TableShape } from '../sql-dialect';
+import type { RunFragments, TableShape } from '../sql-dialect';
 
 const IDS = `JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) d`;
 const TEXT = 'TEXT CHARACTER SET utf8mb4';
 const JOBS = `SELECT j.job FROM JSON_TABLE(:jobs, '$[*]' COLUMNS (job VARCHAR(255) CHARACTER SET utf8mb4 PATH '$')) j`;
 
-export function runWords({ now, keyIndex = '' }: Pick<TableShape, 'now' | 'keyIndex'>): RunWords {
+export function runFragments({ now, keyIndex = '' }: Pick<TableShape, 'now' | 'keyIndex'>): RunFragments {
   return {
     us: (instant) => `TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ${instant})`,
     at: (parameter) => `TIMESTAMPADD(MICROSECOND, ${parameter}, TIMESTAMP'1970-01-01 00:00:00')`,

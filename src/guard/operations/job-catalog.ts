@@ -15,7 +15,7 @@ import { unreadableText } from './overview';
  * The jobs that an operator sees: those of a guard, and those of the register. The register keeps what instances declare,
  * but no code: a calendar and a key function are known only to the guard of the application.
  */
-export class KnownJobs {
+export class JobCatalog {
   /** Also knows the periods of registered jobs. */
   readonly ledger: RunLedger;
   readonly #registered: ReadonlyMap<string, RegisteredJob>;
@@ -40,9 +40,9 @@ export class KnownJobs {
    *
    * @throws InvalidLockConfigurationError if the guard has no run store
    */
-  static async of(guard: object): Promise<KnownJobs> {
+  static async of(guard: object): Promise<JobCatalog> {
     const { context, registry } = callsOf(guard).requireOncePerRunner('This needs');
-    return new KnownJobs(context, await readKnownRegister(context), registry);
+    return new JobCatalog(context, await readKnownRegister(context), registry);
   }
 
   /** The database's current time if it is known, or else that of this host. */

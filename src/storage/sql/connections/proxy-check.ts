@@ -16,7 +16,7 @@ export const SPLIT = finding(
 );
 
 /** What is between the sessions of a guard and their server. It warns once of each trap. */
-export class Route {
+export class ProxyCheck {
   nodeWait: NodeWait | undefined;
   #refusesWait = false;
   readonly #warned = new Set<string>();
