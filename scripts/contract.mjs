@@ -19,7 +19,8 @@ async function list() {
   await install();
   await buildLibrary();
   await buildTests();
-  const { lockProviderContract, runStoreContract } = await load('dist/contracts/index.js');
+  const { lockProviderContract } = await load('dist/contracts/index.js');
+  const { runStoreContract } = await load('.build/legacy/test/support/run-store-contract/index.js');
   const { CONTRACT_STORES, RUN_STORES, describeVariant } = await load(
     '.build/legacy/test/support/stores/variants.js',
   );
