@@ -71,7 +71,12 @@ const BINARY_PARSERS: Readonly<Record<number, (value: Buffer) => unknown>> = {
 };
 
 const TYPES: PostgresTypes = {
-  getTypeParser: (id, format) => (format === 'binary' ? BINARY_PARSERS : PARSERS)[id] ?? String,
+  getTypeParser(id, format) {
+    if (format !== 'binary') return PARSERS[id] ?? String;
+    const parse = BINARY_PARSERS[id] ?? String;
+    // An older pg passes the bytes as a text.
+    return (value: string | Buffer) => parse(typeof value === 'string' ? Buffer.from(value) : value);
+  },
 };
 
 /** The status of a session that is in no transaction. */
