@@ -82,3 +82,13 @@ void test('a stop waits for the services that it stops, and ends all timers', as
   assert.equal(other.runs, 1);
   assert.deepEqual(await upkeep.runNow(), { started: 0, overdue: 0 });
 });
+
+void test('a service whose close hangs keeps no other one from closing', async () => {
+  let closed = 0;
+  const closing = { ...counting(() => Promise.resolve()), close: () => Promise.resolve(void (closed += 1)) };
+  const hanging = { ...counting(() => Promise.resolve()), close: () => new Promise<void>(() => {}) };
+  const { upkeep } = upkeepOf(closing, hanging, closing);
+  void upkeep.close();
+  await turn();
+  assert.equal(closed, 2);
+});

@@ -99,9 +99,9 @@ export class Upkeep {
     await Promise.all(stopped.flatMap((service) => this.#running.get(service) ?? []));
   }
 
-  /** The last service is closed first, because what it does may leave work for those before it. */
+  /** One that hangs keeps no other one from closing. */
   async close(): Promise<void> {
-    for (const service of this.services.toReversed()) await service.close?.();
+    await Promise.all(this.services.map((service) => service.close?.() ?? Promise.resolve()));
   }
 }
 

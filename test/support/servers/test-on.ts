@@ -63,8 +63,9 @@ export function testOnEnsemble(
   name: string,
   body: (ensemble: Ensemble, t: TestContext) => Promise<void>,
 ): void {
-  if (!isWanted(ensemble)) return;
-  const running = runningServer(ensemble === 'sentinel' ? 'redis' : ensemble);
+  const server = ensemble === 'sentinel' ? 'redis' : ensemble;
+  if (!isWanted(server)) return;
+  const running = runningServer(server);
   const isPrivate = running !== undefined && ['binary', '.servers'].includes(running.origin);
   testIf(isPrivate, `ensemble of ${ensemble}`, `${ensemble}: ${name}`, async (t) => {
     await using started = closing(await ensembleOf(ensemble));
