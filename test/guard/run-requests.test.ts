@@ -4,6 +4,7 @@ import { InvalidLockUseError, LockStorageError, SchemaMismatchError } from 'cron
 import { eventually } from '../support/clocks/eventually';
 import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/benches/guard-of-runs';
 import { newGuard } from '../support/benches/guard-with-runs';
+import { turn } from '../support/benches/lock';
 
 const ACT = { actor: 'anne', reason: 'the bank was late' } as const;
 const REPORT = { name: 'report', lockAtMostFor: '10m', history: true } as const;
@@ -256,6 +257,25 @@ void test('a requested run that has ended is not interrupted if its history cann
   assert.equal((await of.guard.runOverdue()).started, 1);
   assert.deepEqual(await stateOf(of, 'close-day'), ['completed', undefined]);
   assert.deepEqual(warnings, ["Could not record the outcome of the request to run job 'close-day'."]);
+});
+
+void test('a guard that closes waits for the read of requests that it has begun', async (t: TestContext) => {
+  const of = bench();
+  await of.guard.runOverdue();
+  const { requests } = of.runStore;
+  const read = requests.pending.bind(requests);
+  let answer = (): void => {};
+  t.mock.method(requests, 'pending', async (...args: Parameters<typeof read>) => {
+    await new Promise<void>((resolve) => (answer = resolve));
+    return await read(...args);
+  });
+  void of.guard.runOverdue();
+  let hasClosed = false;
+  const closing = of.guard.close().then(() => (hasClosed = true));
+  for (let turns = 0; turns < 5; turns += 1) await turn();
+  assert.equal(hasClosed, false);
+  answer();
+  await closing;
 });
 
 void test('requests that cannot be read are one warning, and the jobs go on', async (t: TestContext) => {

@@ -39,7 +39,7 @@ const RETRIED_SKIPS: ReadonlySet<string> = new Set<SkipReason>([
 export class RunRequests implements Service {
   readonly failure = 'Could not look up the requests to run jobs. The guard will try again at the next poll.';
   readonly #lastingFailure: LastingFailure;
-  readonly #serving = new Set<Promise<OverdueResult>>();
+  readonly #serving = new Set<Promise<OverdueResult | undefined>>();
 
   constructor(
     private readonly requests: RequestStore,
@@ -50,14 +50,19 @@ export class RunRequests implements Service {
   }
 
   /** Serves the requests for jobs that this guard can run. Sends one statement if there are none. Never rejects. */
-  async run(): Promise<StartedRuns | void> {
-    if (!this.#mayStart()) return;
+  run(): Promise<StartedRuns | void> {
+    const started = this.#mayStart() ? this.#serveAll() : Promise.resolve();
+    const ended = started.then((runs) => runs?.ended);
+    this.#serving.add(ended);
+    void ended.then(() => this.#serving.delete(ended));
+    return started;
+  }
+
+  async #serveAll(): Promise<StartedRuns | void> {
     try {
       const { now, requests } = await this.requests.pending(limitOf(this.runner.context));
       this.#lastingFailure.end();
-      const serving = Promise.all(requests.map((request) => this.#serveIfDue(request, now))).then(sumOf);
-      this.#serving.add(serving);
-      return { ended: serving.finally(() => this.#serving.delete(serving)) };
+      return { ended: Promise.all(requests.map((request) => this.#serveIfDue(request, now))).then(sumOf) };
     } catch (error) {
       // Without a usable table, there are no requests. ledger.requestRun() reports the fix.
       if (!(error instanceof SchemaMismatchError)) this.#lastingFailure.report(this.failure, error);
