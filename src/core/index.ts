@@ -33,7 +33,6 @@ export type { StorageBasedLockProviderOptions } from './lease/storage-based-lock
 export { StorageBasedLockProvider } from './lease/storage-based-lock-provider';
 export { currentLock, LockAssert, LockExtender, type CurrentOptions } from './execution/current-lock';
 export type * from './execution/locking-task-executor';
-export type { RunningLock } from './execution/run-registry';
 export { LockingTaskExecutor } from './execution/locking-task-executor';
 export type { SkipReason, TaskResult } from './execution/task-result';
 export type { LockManagerOptions, LockOptions, TryLockOptions } from './waiting/lock-manager';

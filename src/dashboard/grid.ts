@@ -1,5 +1,5 @@
 import type { JobOverview } from '../guard';
-import { isEachPeriodScheduled } from '../guard/operations/overview';
+import { isEachPeriodScheduled } from '../guard/operations/remarks';
 import type { JobCatalog } from '../guard/operations/job-catalog';
 import { stateCell } from '../guard/operations/state-texts';
 import type { RunSummary } from '../ledger';

@@ -1,7 +1,8 @@
 import { CalendarError } from '../core';
 import { DAY_MS } from '../core/duration';
 import type { JobOverview } from '../guard';
-import { instanceOf, isHoldOwner } from '../core/lease/owner';
+import { isHoldOwner } from '../core/lease/hold-owner';
+import { instanceOf } from '../core/lease/owner';
 import type { JobCatalog } from '../guard/operations/job-catalog';
 import { readWhy, type Why } from '../guard/operations/why';
 import { describeDuration } from '../guard/log/time-texts';

@@ -1,5 +1,5 @@
 import type { LockState } from '../core';
-import { isHoldOwner } from '../core/lease/owner';
+import { isHoldOwner } from '../core/lease/hold-owner';
 import { unableTo } from '../guard/operations/guard-locks';
 import { stateOfLock } from '../guard/operations/state-texts';
 import { locksOfJobs } from '../guard/operations/overview';

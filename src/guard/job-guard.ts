@@ -1,3 +1,4 @@
+import type { RunningLock } from '../core';
 import {
   EventHub,
   LockingTaskExecutor,
@@ -11,7 +12,6 @@ import {
   type TaskResult,
 } from '../core';
 import { parsePositiveDuration, parseStatementTimeout } from '../core/duration';
-import type { RunningLock } from '../core/execution/run-registry';
 import { RunLedger, type BackfillRange, type BackfillResult, type RunStore } from '../ledger';
 import { backfill } from '../ledger/operator/backfill';
 import { notRegisteredError } from '../ledger/operator/run-ledger';
@@ -31,14 +31,11 @@ import { JobRegistry, needsLedger } from './jobs/job-registry';
 import { labelled } from './jobs/lock-name-of';
 import { consoleLogger, logEvents } from './log/logger';
 import { Outages } from './log/outages';
-import { Notices } from './upkeep/notices';
 import { OncePerJobRunner } from './calls/once-per-job-runner';
-import { createRegister, type Register } from './upkeep/register';
+import { createRegister } from './upkeep/register';
 import { checkGuardOptions } from './jobs/check-options';
-import { OverdueRuns } from './upkeep/overdue-runs';
-import { Retention } from './upkeep/retention';
-import { RunRequests } from './upkeep/run-requests';
-import { Upkeep, type OverdueResult, type Service } from './upkeep/upkeep';
+import { servicesOf } from './upkeep/services';
+import { Upkeep, type OverdueResult } from './upkeep/upkeep';
 import { readOverview, type Overview, type OverviewOptions } from './operations/overview';
 
 /** Where the guards with these options keep their runs. */
@@ -315,21 +312,4 @@ export class JobGuard {
   onClose(hook: CloseHook): void {
     this.#closing.add(hook);
   }
-}
-
-/** What a guard with a ledger does besides the calls of its jobs, in the order in which a poll begins it. */
-function servicesOf(
-  runner: OncePerJobRunner,
-  registered: Register,
-  locks: GuardLocks,
-  { notify, retention }: JobGuardOptions,
-): Service[] {
-  const { context, registry } = runner;
-  const { requests } = context.store;
-  const services: Service[] = [registered];
-  if (requests !== undefined) services.push(new RunRequests(requests, runner, registered));
-  if (notify !== undefined) services.push(new Notices(context, locks, notify, registered.lateAfterMs));
-  services.push(new OverdueRuns(runner));
-  if (retention !== undefined) services.push(new Retention(context, retention, registry));
-  return services;
 }

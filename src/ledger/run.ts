@@ -1,4 +1,5 @@
-import { type RunIdentity } from '../core';
+import { createHash, randomUUID } from 'node:crypto';
+import type { LockProvider, RunIdentity } from '../core';
 import { isAhead } from '../core/clock';
 import { refuseOption } from '../core/options';
 import type { RunState } from './run-state';
@@ -134,4 +135,32 @@ export function checkInstant(instant: Date | undefined, what: string): void {
 export function isStorable(instant: Date): boolean {
   const year = instant instanceof Date ? instant.getUTCFullYear() : NaN;
   return year >= FIRST_YEAR && year <= LAST_YEAR;
+}
+
+/** The width of the column of lock ids. */
+const LONGEST_LOCK_ID = 128;
+const KEPT = 63;
+
+/** Random places for providers without an id. Each counts as a place of its own. */
+const unnamedPlaces = new WeakMap<LockProvider, string>();
+
+/** Identifies the lock under which a run was started. Two attempts under the same lock cannot both hold it. */
+export function lockIdOf(provider: LockProvider, lockName: string): string {
+  const id = `${provider.id ?? unnamedPlaceOf(provider)}/${lockName}`;
+  if (id.length <= LONGEST_LOCK_ID) return id;
+  const characters = Array.from(id);
+  if (characters.length <= LONGEST_LOCK_ID) return id;
+  return `${characters.slice(0, KEPT).join('')}#${createHash('sha256').update(id).digest('hex')}`;
+}
+
+/** The same for a process that has taken no lock yet. `undefined` if it cannot read the place of the locks. */
+export async function readLockId(provider: LockProvider, lockName: string): Promise<string | undefined> {
+  if (provider.id === undefined) await provider.refreshId?.();
+  return provider.id === undefined ? undefined : lockIdOf(provider, lockName);
+}
+
+function unnamedPlaceOf(provider: LockProvider): string {
+  const place = unnamedPlaces.get(provider) ?? randomUUID();
+  unnamedPlaces.set(provider, place);
+  return place;
 }

@@ -1,6 +1,6 @@
 import type { Attributes, Meter } from '@opentelemetry/api';
 import { ClaimLostError, type CronlatchEvents, type LockEvent } from '../core';
-import { isHoldOwner } from '../core/lease/owner';
+import { isHoldOwner } from '../core/lease/hold-owner';
 import type { JobGuard } from '../guard';
 import type { Calls } from '../guard/calls/calls';
 import { errorTypeOf, jobAttribute } from './attributes';

@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander';
 import { setTimeout as delay } from 'node:timers/promises';
 import { InvalidLockUseError, type LockState } from '../../core';
 import { DAY_MS } from '../../core/duration';
-import { isHoldOwner, readHold } from '../../core/lease/owner';
+import { isHoldOwner, readHold } from '../../core/lease/hold-owner';
 import type { JobGuard } from '../../guard';
 import { periodAt } from '../../ledger';
 import { runKeyOf } from '../../ledger/operator/run-name';

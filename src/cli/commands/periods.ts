@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
 import type { JobGuard } from '../../guard';
-import { unreadableRemark } from '../../guard/operations/overview';
+import { unreadableRemark } from '../../guard/operations/remarks';
 import type { DeclaredJob, RegisteredJob } from '../../ledger';
 import { differencesOf, scheduleText } from '../../ledger/job-register';
 import { backfill as addRuns } from '../../ledger/operator/backfill';
 import { describeValue } from '../../core/options';
 import { checkDayRule, dateOf, dayOf, startOfDayMs } from '../../ledger/periods/business-date';
 import { fixedScopeOf, type JobPolicy } from '../../ledger/policy/job-policy';
-import { EXIT, orConflict, UsageError } from '../failure';
+import { EXIT } from '../exit-codes';
+import { orConflict, UsageError } from '../failure';
 import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-command';
 import { JobCatalog } from '../../guard/operations/job-catalog';
 import { instantIn, type ChangeOptions, type Options } from '../options';

@@ -39,6 +39,20 @@ export interface RunIdentity {
   readonly attempt: number;
 }
 
+/** A lock that this process holds. */
+export interface RunningLock {
+  readonly name: string;
+  /** `undefined` for a lock that no job has requested. */
+  readonly job: string | undefined;
+  /** The run of the ledger that the holder works on. */
+  readonly run: RunIdentity | undefined;
+  /** When it was granted, by the clock of this host. */
+  readonly since: Date;
+  /** How long the lease lasts without a further renewal, by the clock of this host. */
+  readonly until: Date;
+  readonly fencingToken: number | undefined;
+}
+
 /** The fields that all events of a run have. */
 export interface RunLockEvent extends LockEvent {
   /** `undefined` for a job that has only a lock. */

@@ -4,22 +4,8 @@ import { InvalidLockUseError } from '../errors';
 import { Lease } from '../lease/lease';
 import type { Lock, LockProvider } from '../lock';
 import { processState } from '../process-state';
-import type { ObservedRun, RunIdentity, RunLockEvent, RunWrapper } from './events';
+import type { ObservedRun, RunLockEvent, RunningLock, RunWrapper } from './events';
 import type { SkipReason } from './task-result';
-
-/** A lock that this process holds. */
-export interface RunningLock {
-  readonly name: string;
-  /** `undefined` for a lock that no job has requested. */
-  readonly job: string | undefined;
-  /** The run of the ledger that the holder works on. */
-  readonly run: RunIdentity | undefined;
-  /** When it was granted, by the clock of this host. */
-  readonly since: Date;
-  /** How long the lease lasts without a further renewal, by the clock of this host. */
-  readonly until: Date;
-  readonly fencingToken: number | undefined;
-}
 
 /** A job that runs in this process, from before its lock is requested until the lock's release is written. */
 export class ActiveRun {

@@ -1,10 +1,11 @@
+import type { RunningLock } from '../execution/events';
 import { systemClock, type Clock } from '../clock';
 import { parseDuration, type Duration } from '../duration';
 import { InvalidLockUseError } from '../errors';
 import { checkOptionNames, describeValue } from '../options';
 import { EventHub, observerOf } from '../execution/events';
 import { LockingTaskExecutor } from '../execution/locking-task-executor';
-import { ActiveRun, GrantedLock, liveLock, type RunningLock } from '../execution/run-registry';
+import { ActiveRun, GrantedLock, liveLock } from '../execution/run-registry';
 import type { Lock, LockedTask, LockObserver, LockProvider } from '../lock';
 import { processState } from '../process-state';
 import { checkLockConfiguration, withDefaults, type LockConfiguration } from '../lock-configuration';

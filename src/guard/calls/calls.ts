@@ -1,3 +1,4 @@
+import type { RunningLock } from '../../core';
 import { types } from 'node:util';
 import {
   InvalidLockConfigurationError,
@@ -12,7 +13,6 @@ import {
   type TickEvent,
 } from '../../core';
 import { lockEventOf, type RunWrapper } from '../../core/execution/events';
-import type { RunningLock } from '../../core/execution/run-registry';
 import { callOption, checkOptionNames, describeValue } from '../../core/options';
 import { processState } from '../../core/process-state';
 import { SlotRuns } from '../../ledger/slots/slot-runs';

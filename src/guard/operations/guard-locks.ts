@@ -13,7 +13,7 @@ import {
 import { describeValue } from '../../core/options';
 import { PROBED_NAME } from '../../core/lock-name';
 import { DAY_MS, parseDuration } from '../../core/duration';
-import { isHoldOwner, LONGEST_HOLD_OWNER, newHoldOwner } from '../../core/lease/owner';
+import { isHoldOwner, LONGEST_HOLD_OWNER, newHoldOwner } from '../../core/lease/hold-owner';
 
 /** Who releases or holds a lock, and why. The event `lock:forced`, the log and the record of a hold show both. */
 export interface ForcedRelease {

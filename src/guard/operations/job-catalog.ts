@@ -9,7 +9,7 @@ import type { RunKey } from '../../ledger/run';
 import type { LedgerContext } from '../../ledger/store-statements';
 import { callsOf } from '../calls/calls';
 import type { JobRegistry } from '../jobs/job-registry';
-import { unreadableText } from './overview';
+import { unreadableText } from './remarks';
 
 /**
  * The jobs that an operator sees: those of a guard, and those of the register. The register keeps what instances declare,

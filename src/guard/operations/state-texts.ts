@@ -1,6 +1,7 @@
 /** How the command line and the dashboard show states and times. */
 import type { LockState } from '../../core';
-import { instanceOf, isKept, readHold } from '../../core/lease/owner';
+import { readHold } from '../../core/lease/hold-owner';
+import { instanceOf, isKept } from '../../core/lease/owner';
 import type { JobOverview } from './overview';
 
 export type Tone = 'red' | 'yellow' | 'green' | 'cyan' | 'dim';

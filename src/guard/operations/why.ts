@@ -5,11 +5,11 @@ import {
   type LockState,
 } from '../../core';
 import { isAhead } from '../../core/clock';
-import { instanceOf, isKept, leaseOf, readHold } from '../../core/lease/owner';
+import { readHold } from '../../core/lease/hold-owner';
+import { instanceOf, isKept, leaseOf } from '../../core/lease/owner';
 import type { RegisteredJob, Run } from '../../ledger';
 import { zoneOf } from '../../ledger/known-register';
-import { isRunAhead } from '../../ledger/run';
-import { readLockId } from '../../ledger/tick/claim-run';
+import { isRunAhead, readLockId } from '../../ledger/run';
 import {
   operatorCommand,
   stateOfRun,
@@ -18,7 +18,7 @@ import {
   type When,
 } from '../../ledger/operator/state-of-run';
 import { describeDuration, relative } from '../log/time-texts';
-import { clockRemark, endOfHold, unreachableRemark, type JobRemark } from './overview';
+import { clockRemark, endOfHold, unreachableRemark, type JobRemark } from './remarks';
 import type { GuardLocks } from './guard-locks';
 import { JobCatalog } from './job-catalog';
 

@@ -1,7 +1,8 @@
 import { InvalidLockConfigurationError, type CronlatchEvents } from '../../core';
 import { withinLimit } from '../../core/clock';
 import { DAY_MS } from '../../core/duration';
-import { newOwner, readHold } from '../../core/lease/owner';
+import { readHold } from '../../core/lease/hold-owner';
+import { newOwner } from '../../core/lease/owner';
 import { LastingFailure } from '../../core/lasting-failure';
 import { withoutAddresses } from '../../core/options';
 import { firstLines, commandText } from '../../ledger/operator/state-of-run';
@@ -11,7 +12,8 @@ import { limitOf, type LedgerContext } from '../../ledger/store-statements';
 import { storedError } from '../../ledger/tick/stored-text';
 import type { GuardLocks } from '../operations/guard-locks';
 import type { JobGuardOptions } from '../jobs/job-guard-options';
-import { problemOf, readOverview, whyCommand, type JobRemark, type Overview } from '../operations/overview';
+import { problemOf, whyCommand, type JobRemark } from '../operations/remarks';
+import { readOverview, type Overview } from '../operations/overview';
 import type { Notice, Notify } from '../notices/webhook';
 import type { Service } from './upkeep';
 

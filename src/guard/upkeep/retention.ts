@@ -1,6 +1,6 @@
 import type { Duration } from '../../core';
 import { DAY_MS, parsePositiveDuration } from '../../core/duration';
-import { LONGEST_KEPT_DAYS, purgeRuns } from '../../ledger/operator/retention';
+import { LONGEST_KEPT_DAYS, purgeRuns } from '../../ledger/operator/purge-runs';
 import type { LedgerContext } from '../../ledger/store-statements';
 import type { JobRegistry } from '../jobs/job-registry';
 import type { Service } from './upkeep';

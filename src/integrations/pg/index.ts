@@ -14,7 +14,7 @@ export type { PostgresSource } from '../../storage/pg/postgres-driver';
 export type { IsolationLevel } from '../../storage/sql/connections/server-driver';
 export type { SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
 export type { RowLockProviderOptions } from '../../storage/sql/row-lock/row-lock-provider';
-export type { RowLockTableOptions } from '../../storage/sql/schema/tables';
+export type { RowLockTableOptions } from '../../storage/sql/schema/table-options';
 export type { SchemaFinding, SchemaFindingCode } from '../../storage/sql/schema/schema-finding';
 export type { CreateJobGuardOptions, PoolGuardOptions as PostgresGuardOptions } from '../sql/create-guard';
 export type { CompleteRunOptions, RunTransactions, SqlEntry } from '../sql/entry';

@@ -9,7 +9,8 @@ import { SqlLockProvider, type SqlLockProviderOptions } from '../../storage/sql/
 import type { Ask } from '../../storage/sql/connections/proxy-check';
 import { requireInserts } from '../../storage/sql/doctor/grants';
 import { SqlRunStore } from '../../storage/sql/ledger/sql-run-store';
-import { tableOf, type JobTableOptions, type RunTableOptions } from '../../storage/sql/schema/tables';
+import type { JobTableOptions, RunTableOptions } from '../../storage/sql/schema/table-options';
+import { tableOf } from '../../storage/sql/schema/tables';
 import { VerifiedTables } from '../../storage/sql/tables/verified-tables';
 import type { PasswordSource, SqlDatabase } from '../../storage/sql/connections/sql-database';
 import { rememberDatabase } from './completion';

@@ -10,15 +10,12 @@ import { withGrant } from '../../storage/sql/doctor/grants';
 import { createTable } from '../../storage/sql/tables/create-table';
 import type { SchemaFinding } from '../../storage/sql/schema/schema-finding';
 import type { TableDefinition } from '../../storage/sql/schema/table-definition';
-import {
-  DEFAULT_SETS,
-  isTableSet,
-  tablesOf,
-  type JobTableOptions,
-  type RowLockTableOptions,
-  type RunTableOptions,
-  type TableSet,
-} from '../../storage/sql/schema/tables';
+import type {
+  JobTableOptions,
+  RowLockTableOptions,
+  RunTableOptions,
+} from '../../storage/sql/schema/table-options';
+import { DEFAULT_SETS, isTableSet, tablesOf, type TableSet } from '../../storage/sql/schema/tables';
 import { VerifiedTables } from '../../storage/sql/tables/verified-tables';
 import { checkPassword, type CreateJobGuardOptions } from './create-guard';
 

@@ -13,8 +13,8 @@ export type { IsolationLevel } from '../../storage/sql/connections/server-driver
 export type { DatabaseAccessOptions } from '../../storage/sql/database/database-access';
 export type { RowLockProviderOptions } from '../../storage/sql/row-lock/row-lock-provider';
 export type { SchemaFinding, SchemaFindingCode } from '../../storage/sql/schema/schema-finding';
-export type { JobTableOptions, LockColumns, LockTableOptions } from '../../storage/sql/schema/tables';
-export type { RowLockTableOptions, RunTableOptions } from '../../storage/sql/schema/tables';
+export type { JobTableOptions, LockColumns, LockTableOptions } from '../../storage/sql/schema/table-options';
+export type { RowLockTableOptions, RunTableOptions } from '../../storage/sql/schema/table-options';
 export * from '../../storage/typeorm/entities';
 export * from '../../storage/typeorm/migration';
 export type { TypeOrmSource } from '../../storage/typeorm/typeorm-driver';

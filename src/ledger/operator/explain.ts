@@ -1,7 +1,7 @@
+import { readLockId } from '../run';
 import { readSnapshot, type LedgerSnapshot } from '../tick/ledger-snapshot';
 import type { JobPolicy } from '../policy/job-policy';
 import type { LedgerContext } from '../store-statements';
-import { readLockId } from '../tick/claim-run';
 import { hasWork, planTick, type TickPlan } from '../tick/plan-tick';
 import { commandText, stateOfRun } from './state-of-run';
 

@@ -26,7 +26,7 @@ import {
 } from './decide-act';
 import { findGaps } from './backfill';
 import { explain, type Explanation } from './explain';
-import { LONGEST_KEPT_DAYS, purgeRuns } from './retention';
+import { LONGEST_KEPT_DAYS, purgeRuns } from './purge-runs';
 import { findRequest, requestRun, type RunRequest } from './request-run';
 import { checkedScope, checkJob, checkQuery, runKeyOf, type RunName } from './run-name';
 

@@ -1,4 +1,3 @@
-import { createHash, randomUUID } from 'node:crypto';
 import {
   ClaimLostError,
   LockLostError,
@@ -6,7 +5,6 @@ import {
   SchemaMismatchError,
   type Lock,
   type LockedTask,
-  type LockProvider,
   type SkipReason,
   type StatementOptions,
   type TaskResult,
@@ -19,7 +17,7 @@ import type { LockTerms } from '../../core/lock-configuration';
 import type { Period } from '../periods/period';
 import type { JobPolicy } from '../policy/job-policy';
 import { commandText, runCommand } from '../operator/state-of-run';
-import { describeRun, identityOf, type Run, type RunKey, type RunPeriod } from '../run';
+import { describeRun, identityOf, lockIdOf, type Run, type RunKey, type RunPeriod } from '../run';
 import type { Decision, FoundRun } from '../run-store';
 import { limitOf, pauseAfter, retryUntilAnswered, type LedgerContext } from '../store-statements';
 import { decideClaim, type ClaimHolder, type ClaimVerdict } from './decide-claim';
@@ -295,32 +293,4 @@ function decideGiveBack(found: FoundRun | undefined, claimedBy: string): Decisio
   const claim = { job, scope, periodKey, generation, attempt, claimedBy };
   const { write, events } = decideOutcome(found, claim, { kind: 'given-back' });
   return { value: true, write, events };
-}
-
-/** The width of the column. */
-const LONGEST = 128;
-const KEPT = 63;
-
-/** Random places for providers without an id. Each counts as a place of its own. */
-const unnamedPlaces = new WeakMap<LockProvider, string>();
-
-/** Identifies the lock under which a run was started. Two attempts under the same lock cannot both hold it. */
-export function lockIdOf(provider: LockProvider, lockName: string): string {
-  const id = `${provider.id ?? unnamedPlaceOf(provider)}/${lockName}`;
-  if (id.length <= LONGEST) return id;
-  const characters = Array.from(id);
-  if (characters.length <= LONGEST) return id;
-  return `${characters.slice(0, KEPT).join('')}#${createHash('sha256').update(id).digest('hex')}`;
-}
-
-/** The same for a process that has taken no lock yet. `undefined` if it cannot read the place of the locks. */
-export async function readLockId(provider: LockProvider, lockName: string): Promise<string | undefined> {
-  if (provider.id === undefined) await provider.refreshId?.();
-  return provider.id === undefined ? undefined : lockIdOf(provider, lockName);
-}
-
-function unnamedPlaceOf(provider: LockProvider): string {
-  const place = unnamedPlaces.get(provider) ?? randomUUID();
-  unnamedPlaces.set(provider, place);
-  return place;
 }

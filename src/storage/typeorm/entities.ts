@@ -1,12 +1,8 @@
 import { EntitySchema, type ColumnType, type EntitySchemaColumnOptions } from 'typeorm';
 import type { SqlDialect } from '../sql/dialects/sql-dialect';
 import type { TableColumn } from '../sql/schema/table-definition';
-import {
-  tableOf,
-  type JobTableOptions,
-  type LockTableOptions,
-  type RunTableOptions,
-} from '../sql/schema/tables';
+import type { JobTableOptions, LockTableOptions, RunTableOptions } from '../sql/schema/table-options';
+import { tableOf } from '../sql/schema/tables';
 import { dialectOf, ENTITY_NAMES } from './database';
 
 /**

@@ -4,17 +4,13 @@ import { quotePath } from '../sql/dialects/sql-dialect';
 import type { SqlRow } from '../sql/statements/statement';
 import { createTable } from '../sql/tables/create-table';
 import { absentIndexes, inspectionOf, readTable } from '../sql/schema/inspected-table';
-import {
-  DEFAULT_SETS,
-  isTableSet,
-  tableOf,
-  tablesOf,
-  type JobTableOptions,
-  type LockTableOptions,
-  type RowLockTableOptions,
-  type RunTableOptions,
-  type TableSet,
-} from '../sql/schema/tables';
+import type {
+  JobTableOptions,
+  LockTableOptions,
+  RowLockTableOptions,
+  RunTableOptions,
+} from '../sql/schema/table-options';
+import { DEFAULT_SETS, isTableSet, tableOf, tablesOf, type TableSet } from '../sql/schema/tables';
 import type { TableDefinition } from '../sql/schema/table-definition';
 import { databaseOf, dataSourceOf } from './database';
 

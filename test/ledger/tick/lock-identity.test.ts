@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InMemoryLockProvider } from 'cronlatch/memory';
 import type { LockProvider } from 'cronlatch/provider';
-import { lockIdOf } from '#cronlatch/ledger/tick/claim-run';
+import { lockIdOf } from '#cronlatch/ledger/run';
 
 function providerIn(id: string | undefined): LockProvider {
   const provider = new InMemoryLockProvider();

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { InvalidLockConfigurationError } from 'cronlatch';
-import { tableOf, type LockTableOptions } from '#cronlatch/storage/sql/schema/tables';
+import type { LockTableOptions } from '#cronlatch/storage/sql/schema/table-options';
+import { tableOf } from '#cronlatch/storage/sql/schema/tables';
 import { INJECTED_NAMES } from '#cronlatch/contracts/names';
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_$]{0,62}$/;

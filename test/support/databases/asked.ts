@@ -2,8 +2,7 @@ import Database from 'better-sqlite3';
 import * as sqliteDriver from 'cronlatch/better-sqlite3';
 import * as mysqlDriver from 'cronlatch/mysql2';
 import * as pgDriver from 'cronlatch/pg';
-import { test } from 'node:test';
-import { databaseOn, sqliteDatabase, testOn, type DatabaseName } from './fresh';
+import { databaseOn, sqliteDatabase, testHere, testOn, type DatabaseName } from './fresh';
 import type { ServerDatabase } from './types';
 
 /** A fresh database of any kind, with a connection of the test's own. */
@@ -38,7 +37,7 @@ function askedFile(): AskedDatabase {
 
 /** A test that opens such databases of a kind. */
 export function testOnKind(kind: DatabaseName, name: string, body: () => Promise<void>): void {
-  if (kind === 'sqlite') void test(`sqlite: ${name}`, body);
+  if (kind === 'sqlite') testHere(kind, name, body);
   else testOn(kind, name, body);
 }
 

@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
+import type { TestContext } from 'node:test';
 import { closing } from '../benches/closing';
-import { onStores, testOn } from '../servers/test-on';
+import { onStores, testHere, testOn } from '../servers/test-on';
 import { mariadbDatabase, mysqlDatabase } from './mysql';
 import { postgresDatabase } from './postgres';
 import type { TestDatabase } from './types';
@@ -12,7 +12,7 @@ import type { TestDatabase } from './types';
 export { mariadbDatabase, mysqlDatabase } from './mysql';
 export { postgresDatabase } from './postgres';
 export type { Administrator, TestDatabase } from './types';
-export { reportLack, testOn, testOnOwn } from '../servers/test-on';
+export { isWanted, reportLack, testHere, testOn, testOnOwn } from '../servers/test-on';
 
 const ON_SERVERS = { mysql: mysqlDatabase, mariadb: mariadbDatabase, postgres: postgresDatabase };
 
@@ -51,7 +51,7 @@ export function testOnEvery<Name extends DatabaseName>(
 
 /** A test for one kind of database, with a fresh one. */
 export function testWith(database: DatabaseName, name: string, body: Body): void {
-  if (database === 'sqlite') void test(`sqlite: ${name}`, withDatabase(sqliteDatabase, body));
+  if (database === 'sqlite') testHere(database, name, withDatabase(sqliteDatabase, body));
   else
     testOn(
       database,

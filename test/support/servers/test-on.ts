@@ -38,8 +38,14 @@ export function onStores<Store extends string>(
   }
 }
 
-function isWanted(store: string): boolean {
-  return ONLY === undefined || store === ONLY;
+/** @param store `undefined`: its declaration has asked */
+export function isWanted(store: string | undefined): boolean {
+  return ONLY === undefined || store === undefined || store === ONLY;
+}
+
+/** A test of a store that needs no server. */
+export function testHere(store: string, name: string, body: (t: TestContext) => Promise<void>): void {
+  if (isWanted(store)) void test(`${store}: ${name}`, body);
 }
 
 /** A test that needs a server. Without the server it is skipped, and the run reports it at its end. */

@@ -5,6 +5,7 @@ import {
   databaseOn,
   reportLack,
   sqliteDatabase,
+  isWanted,
   testOn,
   type ServerName,
   type TestDatabase,
@@ -39,6 +40,7 @@ function placesOf(variant: SqlVariant, create: () => TestDatabase | Promise<Test
 
 /** A case of a contract as a test. A skipped case is announced at the end of the run. */
 export function testCase(store: string, { name, skip, run }: ContractCase): void {
+  if (!isWanted(/\b(?:memory|sqlite)\b/.exec(store)?.[0])) return;
   if (skip !== undefined) reportLack(store, skip);
   void test(`${store}: ${name}`, { skip }, run);
 }

@@ -1,7 +1,14 @@
 import Database from 'better-sqlite3';
-import { after, test, type TestContext } from 'node:test';
+import { after, type TestContext } from 'node:test';
 import { eventually } from '../clocks/eventually';
-import { databaseOn, sqliteDatabase, testOn, type DatabaseName, type TestDatabase } from '../databases/fresh';
+import {
+  databaseOn,
+  sqliteDatabase,
+  testHere,
+  testOn,
+  type DatabaseName,
+  type TestDatabase,
+} from '../databases/fresh';
 import { ledgerDataSource } from '../databases/run-tables';
 import { Stranger } from '../databases/stranger';
 import type { ServerDatabase } from '../databases/types';
@@ -34,7 +41,7 @@ export function testWithTables(
       free.set(kind, database);
     }
   };
-  if (kind === 'sqlite') void test(`${kind}: ${name}`, run);
+  if (kind === 'sqlite') testHere(kind, name, run);
   else testOn(kind, name, run);
 }
 

@@ -1,6 +1,6 @@
 import { DatabaseAccess, type DatabaseAccessOptions } from '#cronlatch/storage/sql/database/database-access';
 import { SqlRunStore } from '#cronlatch/storage/sql/ledger/sql-run-store';
-import type { JobTableOptions, RunTableOptions } from '#cronlatch/storage/sql/schema/tables';
+import type { JobTableOptions, RunTableOptions } from '#cronlatch/storage/sql/schema/table-options';
 import { typeormDriver, type TypeOrmSource } from '#cronlatch/storage/typeorm/typeorm-driver';
 
 export interface TypeOrmRunStoreOptions extends RunTableOptions, JobTableOptions, DatabaseAccessOptions {}

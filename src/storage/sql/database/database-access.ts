@@ -6,7 +6,8 @@ import { Connections } from '../connections/connections';
 import { OWN_CONNECTIONS } from '../connections/server-connections';
 import { mysql } from '../dialects/mysql';
 import type { SqlRunStoreOptions } from '../ledger/sql-run-store';
-import { tableOf, type TableNames } from '../schema/tables';
+import type { TableNames } from '../schema/table-options';
+import { tableOf } from '../schema/tables';
 import type { SqlTablesOptions } from '../tables/verified-tables';
 import type { SqlDatabase } from '../connections/sql-database';
 

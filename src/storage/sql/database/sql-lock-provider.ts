@@ -1,7 +1,8 @@
 import { StorageBasedLockProvider, systemClock, type StorageBasedLockProviderOptions } from '../../../core';
 import { GroupingStorageAccessor } from '../lock/grouping-storage-accessor';
 import { SqlStorageAccessor } from '../lock/sql-storage-accessor';
-import { tableOf, type LockTableOptions } from '../schema/tables';
+import type { LockTableOptions } from '../schema/table-options';
+import { tableOf } from '../schema/tables';
 import { DatabaseAccess, type DatabaseAccessOptions } from './database-access';
 import type { SqlDatabase } from '../connections/sql-database';
 

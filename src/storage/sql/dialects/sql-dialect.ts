@@ -2,7 +2,7 @@ import { NamedStatement, type SqlResult, type SqlStatement } from '../statements
 import type { DriverError, SqlFailureKind } from '../statements/sql-failure';
 import type { InspectedColumn, TableInspection } from '../schema/inspected-table';
 import type { ColumnKind, TableDefinition, TableIndex } from '../schema/table-definition';
-import type { LockColumns } from '../schema/tables';
+import type { LockColumns } from '../schema/table-options';
 
 /** A lock table with quoted names, ready for a statement. */
 export interface QuotedLockTable extends LockColumns {

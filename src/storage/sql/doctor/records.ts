@@ -1,6 +1,6 @@
 import type { LockState } from '../../../core';
 import { describeAhead } from '../../../core/lease/lock-records';
-import { isHoldOwner } from '../../../core/lease/owner';
+import { isHoldOwner } from '../../../core/lease/hold-owner';
 import type { RunSummary } from '../../../ledger';
 import { differencesOf, type JobRegister, type RegisteredJob } from '../../../ledger/job-register';
 import { stateOfRun } from '../../../ledger/operator/state-of-run';

@@ -15,7 +15,7 @@ import {
   type InspectedTable,
 } from '../schema/inspected-table';
 import type { TableDefinition } from '../schema/table-definition';
-import type { LockColumns } from '../schema/tables';
+import type { LockColumns } from '../schema/table-options';
 
 /** The statements for a lock table as it was found. */
 export interface LockStatements extends Readonly<Record<keyof LockTexts, NamedStatement>> {

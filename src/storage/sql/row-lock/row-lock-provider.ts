@@ -16,7 +16,8 @@ import { DEFAULT_NAME_LENGTH, PROBED_NAME } from '../../../core/lock-name';
 import { warnInProcess } from '../../../core/warning';
 import type { Limit } from '../statements/statement';
 import type { SqlDatabase } from '../connections/sql-database';
-import { tableOf, type RowLockTableOptions } from '../schema/tables';
+import type { RowLockTableOptions } from '../schema/table-options';
+import { tableOf } from '../schema/tables';
 import { HeldRow, IDLE_MS } from './held-row';
 import { RowLockTable } from './row-lock-table';
 

@@ -1,26 +1,8 @@
+import type { LockColumns, LockTableOptions, TableNames } from './table-options';
 import { LONGEST_OWNER } from '../../../core/lease/owner';
 import { checkNameLength, DEFAULT_NAME_LENGTH } from '../../../core/lock-name';
 import { refuseOption } from '../../../core/options';
 import type { ColumnKind, TableColumn, TableDefinition, TableIndex } from './table-definition';
-
-export interface LockColumns {
-  readonly name: string;
-  readonly lockUntil: string;
-  readonly lockedAt: string;
-  readonly lockedBy: string;
-  readonly fencingToken: string;
-}
-
-export interface LockTableOptions {
-  /** Default `shedlock`. May carry its schema before a dot. */
-  readonly lockTable?: string | undefined;
-  /** The schema (on MySQL the database) that the table is in. Default: that of the connection. */
-  readonly schema?: string | undefined;
-  /** Column names that differ from ShedLock's. */
-  readonly columns?: Partial<LockColumns> | undefined;
-  /** The width of the column of names, in characters: the same in all tables. Default 64, at most 255. */
-  readonly nameLength?: number | undefined;
-}
 
 /** The schema of tables that name none, and whether the address of the database names it. */
 interface DefaultSchema extends Pick<LockTableOptions, 'schema'> {
@@ -29,25 +11,6 @@ interface DefaultSchema extends Pick<LockTableOptions, 'schema'> {
   readonly tableNames?: { readonly [Kind in TableKind]?: string } | undefined;
   readonly isInMemory?: boolean;
 }
-
-export interface RowLockTableOptions extends Pick<LockTableOptions, 'schema' | 'nameLength'> {
-  /** The table of row locks. Default `cronlatch_row_lock`. May carry its schema before a dot. */
-  readonly rowLockTable?: string | undefined;
-}
-
-export interface RunTableOptions extends Pick<LockTableOptions, 'schema' | 'nameLength'> {
-  /**
-   * Default `cronlatch_run`, or `schema.name`. The events, requests and logs add `_event`, `_request` and `_log` to it.
-   */
-  readonly runTable?: string | undefined;
-}
-
-export interface JobTableOptions extends Pick<LockTableOptions, 'schema' | 'nameLength'> {
-  /** The table of the register of jobs. Default `cronlatch_job`. May carry its schema before a dot. */
-  readonly jobTable?: string | undefined;
-}
-
-export type TableNames = LockTableOptions & RowLockTableOptions & RunTableOptions & JobTableOptions;
 
 const ID = { is: 'id' } as const;
 // Longer texts are cut, and the mark of the cut also needs room.
