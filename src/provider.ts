@@ -18,7 +18,7 @@ export type { StorageBasedLockProviderOptions, StorageOutcome } from './core';
 export { EventHub, LockingTaskExecutor } from './core';
 export type { EventListener, EventName, ExecutorOptions, HeldLock, LockedTask, LockEvent } from './core';
 export type { MissedTickEvent, ExecuteOptions, RunIdentity, RunLockEvent, RunSkipReason } from './core';
-export type { TaskConfiguration, TickDetails, TickEvent } from './core';
+export type { TaskConfiguration, TickEvent } from './core';
 
 // Runs.
 export type { LatestRun, Run, RunEvent, RunEventKind, RunKey, RunPeriod, RunProgress } from './ledger';

@@ -34,6 +34,7 @@ export { StorageBasedLockProvider } from './lease/storage-based-lock-provider';
 export { currentLock, LockAssert, LockExtender, type CurrentOptions } from './execution/current-lock';
 export type * from './execution/locking-task-executor';
 export { LockingTaskExecutor } from './execution/locking-task-executor';
+export { CallReport } from './execution/call-report';
 export type { SkipReason, TaskResult } from './execution/task-result';
 export type { LockManagerOptions, LockOptions, TryLockOptions } from './waiting/lock-manager';
 export { LockManager } from './waiting/lock-manager';

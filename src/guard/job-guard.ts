@@ -97,8 +97,10 @@ export class JobGuard {
     this.locks = new GuardLocks(lockProvider, events, clock);
     for (const option of ['notify', 'retention'] as const)
       if (context === undefined && options[option] !== undefined) throw needsLedger(`${option} needs`);
-    const services =
-      oncePerRunner && registered ? servicesOf(oncePerRunner, registered, this.locks, options) : [];
+    const startUpkeep = (): void => upkeep.start();
+    const parts = { clock, registry, executor, events, oncePerRunner, registered, startUpkeep };
+    const calls = (this.#calls = createCalls(this, parts));
+    const services = registered ? servicesOf(calls, registered, this.locks, options) : [];
     const upkeep = new Upkeep(services, { clock, events, pollIntervalMs });
     this.#lockProvider = lockProvider;
     this.#events = events;
@@ -107,9 +109,6 @@ export class JobGuard {
     this.#closing = new Closing(executor.runs, clock, events, warn);
     const lockManager = new LockManager(lockProvider, { ...registry.defaults, clock, events }, executor);
     this.#lockManager = lockManager;
-    const startUpkeep = (): void => upkeep.start();
-    const parts = { clock, registry, executor, events, oncePerRunner, registered, startUpkeep };
-    this.#calls = createCalls(this, parts);
     // Running jobs keep the locks that they have taken by hand until they have ended.
     this.#closing.add({
       stop: () => Promise.resolve(lockManager.stop()),

@@ -5,19 +5,18 @@ import {
   observerOf,
   type CronlatchEvents,
   type LockEvent,
-  type MissedTickEvent,
   type RunIdentity,
   type RunLockEvent,
   type RunSkipReason,
-  type TickEvent,
 } from './events';
+import { CallReport } from './call-report';
 import { InvalidLockUseError } from '../errors';
 import type { Lock, LockedTask, LockObserver, LockProvider } from '../lock';
 import type { LockConfiguration, TaskConfiguration } from '../lock-configuration';
 import { GrantedLock, liveLock, RunRegistry, type ActiveRun } from './run-registry';
 import { instanceName } from '../lease/owner';
 import { StorageBasedLockProvider } from '../lease/storage-based-lock-provider';
-import type { SkipReason, TaskResult } from './task-result';
+import type { TaskResult } from './task-result';
 
 export interface ExecutorOptions {
   readonly clock?: Clock | undefined;
@@ -35,9 +34,6 @@ export const LONGEST_WAIT_FOR_RELEASE_MS = 10_000;
 /** After this time, a warning reports a lock provider that does not answer. */
 const LONGEST_SILENCE_MS = 60_000;
 
-/** The details of one call for its `tick` event, added as the call proceeds. */
-export type TickDetails = { -readonly [K in 'scheduledAt' | 'run' | 'reason' | 'durationMs']?: TickEvent[K] };
-
 /** Details of a task under a lock, for its events. */
 export interface ExecuteOptions {
   readonly run?: RunIdentity | undefined;
@@ -45,8 +41,8 @@ export interface ExecuteOptions {
   /** Called after the task has resolved. Returns why its run does not count as completed, if so. */
   readonly skipReason?: () => RunSkipReason | undefined;
   readonly failureDetails?: () => FailureDetails;
-  /** Set if the task is the handler of the tick itself. */
-  readonly tick?: TickDetails | undefined;
+  /** Set if the task is the handler of the call itself. */
+  readonly report?: CallReport | undefined;
 }
 
 /** A lock while it is held. */
@@ -88,22 +84,19 @@ export class LockingTaskExecutor {
    * @throws the task's own error, unchanged
    */
   executeWithLock<T>(task: LockedTask<T>, configuration: TaskConfiguration): Promise<TaskResult<T>> {
-    return this.runTask(task, configuration, configuration.scheduledAt);
+    return this.runTask(task, configuration, this.#reportOf(configuration, configuration.scheduledAt));
   }
 
-  /**
-   * Like `executeWithLock`, but takes the scheduled time separately, so that all runs of a job share one configuration.
-   */
-  runTask<T>(
-    task: LockedTask<T>,
-    lock: LockConfiguration,
-    scheduledAt: Date | undefined,
-    tick?: TickDetails,
-  ): Promise<TaskResult<T>> {
+  #reportOf(lock: LockConfiguration, scheduledAt?: Date): CallReport {
+    return new CallReport(this.#events, lock, scheduledAt);
+  }
+
+  /** Like `executeWithLock`, for a call with a report of its own, so that all calls of a job share one configuration. */
+  runTask<T>(task: LockedTask<T>, lock: LockConfiguration, report: CallReport): Promise<TaskResult<T>> {
     const work = (held: HeldLock): Promise<TaskResult<T>> =>
-      held.execute(task, { tick }).then((value) => ({ executed: true, value }));
-    const tickLateByMs = Math.max(0, this.#clock.wallMs() - (scheduledAt?.getTime() ?? Infinity));
-    return this.holding(lock, work, { scheduledAt, tickLateByMs });
+      held.execute(task, { report }).then((value) => ({ executed: true, value }));
+    const tickLateByMs = Math.max(0, this.#clock.wallMs() - (report.scheduledAt?.getTime() ?? Infinity));
+    return this.holding(lock, work, { report, tickLateByMs });
   }
 
   /**
@@ -114,34 +107,38 @@ export class LockingTaskExecutor {
   async holding<T>(
     configuration: LockConfiguration,
     work: (held: HeldLock) => Promise<TaskResult<T>>,
-    acquisition: Partial<Pick<MissedTickEvent, 'scheduledAt' | 'willRetry'>> & {
+    acquisition: {
+      readonly report?: CallReport;
       readonly tickLateByMs?: number;
       readonly acquire?: (observer: LockObserver) => Promise<Lock | undefined>;
     } = {},
   ): Promise<TaskResult<T>> {
-    const { scheduledAt, willRetry = false, tickLateByMs, acquire } = acquisition;
+    const { report = this.#reportOf(configuration), tickLateByMs, acquire } = acquisition;
     const { name } = configuration;
-    const event = lockEventOf(configuration, scheduledAt);
+    const event = lockEventOf(configuration, report.scheduledAt);
     const held = (lock: GrantedLock): HeldLock => ({
       lock,
       isAbandoned: () => lock.run.isAbandoned,
       keepUntil: (kept) => lock.keepUntil(kept),
-      execute: (task, options = {}) => this.#execute(task, lock, event, options),
+      execute: (
+        task,
+        { report: own = new CallReport(this.#events, configuration, report.scheduledAt), ...options } = {},
+      ) => this.#execute(task, lock, event, { ...options, report: own }),
     });
     const outer = liveLock(this.#lockProvider, name);
     if (outer !== undefined) return await outer.nest(() => work(held(outer)));
     const refusal = acquire === undefined ? this.runs.refusal(name) : undefined;
     if (refusal === 'running-here' && this.runs.noticeStuck(name)) this.#events.emit('run:stuck', event);
-    if (refusal !== undefined) return this.#skip(event, willRetry, refusal);
+    if (refusal !== undefined) return report.skip(refusal, {}, event);
     const ask = (observer: LockObserver): Promise<Lock | undefined> =>
       this.#warnIfSilent(this.#lockProvider.lock(configuration, observer), name);
     const run = this.runs.begin(name, { mayWait: acquire !== undefined });
-    const lock = await this.#acquire(acquire ?? ask, run, event, { willRetry, tickLateByMs });
+    const lock = await this.#acquire(acquire ?? ask, run, event, { report, tickLateByMs });
     if (lock === undefined) return { executed: false, reason: 'locked' };
     const mayStart = !this.runs.closing;
     try {
       if (mayStart) return await lock.during(() => work(held(lock)));
-      return this.#skip(event, willRetry, 'closing');
+      return report.skip('closing', {}, event);
     } finally {
       // The lock of an abandoned handler stays until its lease expires.
       if (mayStart && run.isAbandoned) this.runs.end(run);
@@ -149,22 +146,11 @@ export class LockingTaskExecutor {
     }
   }
 
-  #skip(
-    event: LockEvent,
-    willRetry: boolean,
-    reason: SkipReason,
-    holder?: { heldBy: string; heldUntil: Date },
-  ): TaskResult<never> {
-    const { heldBy, heldUntil } = holder ?? {};
-    this.#events.emit('lock:skipped', { willRetry, reason, heldBy, heldUntil, ...event });
-    return { executed: false, reason };
-  }
-
   async #acquire(
     acquire: (observer: LockObserver) => Promise<Lock | undefined>,
     run: ActiveRun,
     event: LockEvent,
-    { willRetry, tickLateByMs }: Pick<MissedTickEvent, 'willRetry'> & Pick<LockObserver, 'tickLateByMs'>,
+    { report, tickLateByMs }: Pick<LockObserver, 'tickLateByMs'> & { readonly report: CallReport },
   ): Promise<GrantedLock | undefined> {
     const onContradiction = (): void => void (run.isReleasing && this.runs.endUnreleased(run));
     const { instance } = this;
@@ -172,14 +158,14 @@ export class LockingTaskExecutor {
     let lock: GrantedLock | undefined;
     try {
       const lease = await acquire(observer);
-      if (lease === undefined) this.#skip(event, willRetry, 'locked', observer.holder);
+      if (lease === undefined) report.skip('locked', observer.holder, event);
       else {
         lock = new GrantedLock(lease, this.#lockProvider, run);
         this.#events.emit('lock:acquired', { fencingToken: lease.fencingToken, ...event });
       }
       return lock;
     } catch (error) {
-      this.#events.emit('lock:failed', { ...event, willRetry, error });
+      report.fail(error, event);
       throw error;
     } finally {
       if (lock === undefined) this.runs.end(run);
@@ -203,7 +189,7 @@ export class LockingTaskExecutor {
     task: LockedTask<T>,
     lock: GrantedLock,
     lockEvent: LockEvent,
-    options: ExecuteOptions,
+    options: ExecuteOptions & { readonly report: CallReport },
   ): Promise<T> {
     const { run, businessDate } = options;
     const { fencingToken } = lock;
@@ -218,15 +204,15 @@ export class LockingTaskExecutor {
     task: LockedTask<T>,
     lock: GrantedLock,
     event: RunLockEvent,
-    { run, skipReason, failureDetails, tick = {} }: ExecuteOptions,
+    { run, skipReason, failureDetails, report }: ExecuteOptions & { readonly report: CallReport },
   ): Promise<T> {
     const startedAtMs = this.#clock.monotonicMs();
     const durationMs = (): number => {
       const elapsedMs = Math.round(this.#clock.monotonicMs() - startedAtMs);
-      tick.durationMs = elapsedMs;
+      report.durationMs = elapsedMs;
       return elapsedMs;
     };
-    if (run !== undefined) tick.run = run;
+    if (run !== undefined) report.run = run;
     this.#events.emit('run:started', { fencingToken: lock.fencingToken, ...event });
     try {
       const result: unknown = task(lock);
@@ -239,14 +225,14 @@ export class LockingTaskExecutor {
         const lost = run === undefined && lock.isLost ? { lockLost: true as const } : undefined;
         this.#events.emit('run:completed', { durationMs: durationMs(), ...lost, ...event });
       } else {
-        tick.reason = reason;
-        this.#events.emit('run:skipped', { ...event, reason, durationMs: durationMs() });
+        report.reason = reason;
+        report.skipRun(run, reason, { event, durationMs: durationMs() });
       }
       return value;
     } catch (error) {
       const details = failureDetails?.();
       if (details === 'given-back') {
-        tick.reason = details;
+        report.reason = details;
         this.#events.emit('run:givenBack', { ...event, durationMs: durationMs() });
       } else this.#events.emit('run:failed', { ...event, error, durationMs: durationMs(), ...details });
       throw error;

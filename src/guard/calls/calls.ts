@@ -3,16 +3,16 @@ import { types } from 'node:util';
 import {
   InvalidLockConfigurationError,
   InvalidLockUseError,
+  CallReport,
   JobSkippedError,
   type Clock,
   type EventHub,
   type LockingTaskExecutor,
   type SkipReason,
   type TaskResult,
-  type TickDetails,
-  type TickEvent,
 } from '../../core';
-import { lockEventOf, type RunWrapper } from '../../core/execution/events';
+import type { CallEnd } from '../../core/execution/call-report';
+import type { RunWrapper } from '../../core/execution/events';
 import { callOption, checkOptionNames, describeValue } from '../../core/options';
 import { processState } from '../../core/process-state';
 import { SlotRuns } from '../../ledger/slots/slot-runs';
@@ -46,8 +46,6 @@ interface GuardParts {
   /** Begins to poll the store. */
   readonly startUpkeep: () => void;
 }
-
-type TickEnd = Pick<TickEvent, 'outcome' | 'reason' | 'error'>;
 
 /** The interface of a guard for decorators and integrations. Applications do not need it. */
 export class Calls {
@@ -126,67 +124,56 @@ export class Calls {
     this.parts.registered?.register();
   }
 
-  /** @throws as `guard.run` does */
-  async execute<T>(job: Job, call: JobCall<T>): Promise<TaskResult<T>> {
-    const tick: TickDetails = { scheduledAt: call.scheduledAt };
-    let end: TickEnd = { outcome: 'completed' };
-    this.parts.registered?.addCalled(job);
-    try {
-      const result = await this.#execute(job, call, tick);
-      if (!result.executed) end = { outcome: 'skipped', reason: result.reason };
-      else if (tick.reason !== undefined) end = { outcome: 'skipped' };
-      return result;
-    } catch (error) {
-      if (tick.reason !== undefined) end = { outcome: 'skipped' };
-      else end = { outcome: tick.durationMs === undefined ? 'lock-failed' : 'failed', error };
-      throw error;
-    } finally {
-      this.parts.events.emit('tick', Object.assign(lockEventOf(job.lock, tick.scheduledAt), tick, end));
-    }
+  /** Reports the calls of a job. The scheduler of a call may not know its scheduled time. */
+  reportOf(job: Job, scheduledAt?: Date): CallReport {
+    return new CallReport(this.parts.events, job.lock, scheduledAt);
   }
 
-  #execute<T>(job: Job, call: JobCall<T>, tick: TickDetails): TaskResult<T> | Promise<TaskResult<T>> {
+  /**
+   * The one way in for all callers of jobs.
+   *
+   * @throws as `guard.run` does
+   */
+  async execute<T>(
+    job: Job,
+    call: JobCall<T>,
+    report = this.reportOf(job, call.scheduledAt),
+  ): Promise<TaskResult<T>> {
+    this.parts.registered?.addCalled(job);
+    return await report.during(() => this.#execute(job, call, report));
+  }
+
+  async #execute<T>(job: Job, call: JobCall<T>, report: CallReport): Promise<TaskResult<T>> {
     if (job.policy !== undefined)
-      return this.requireOncePerRunner(`Job '${job.policy.job}' needs`).run(job, call, tick);
+      return await this.requireOncePerRunner(`Job '${job.policy.job}' needs`).run(job, call, report);
     const { registry, executor } = this.parts;
-    const { task, scheduledAt } = call;
     const { nameOf, lock } = job;
-    const skipped = registry.skipIfIdle(job, scheduledAt);
+    const skipped = registry.skipIfIdle(job, report);
     if (skipped !== undefined) return skipped;
-    const named =
-      nameOf === undefined
-        ? lock
-        : registry.reporting(job, scheduledAt, () => lockOf(lock, nameOf, call.args));
-    return executor.runTask(task, named, scheduledAt, tick);
+    const named = nameOf === undefined ? lock : report.check(() => lockOf(lock, nameOf, call.args));
+    return await executor.runTask(call.task, named, report);
   }
 
   /** Reports the ticks that a scheduler dropped in one stall. The guard retries those of admitted once-per jobs. */
   dropTicks(job: AdmittedJob, ticks: readonly Date[], error: Error): void {
-    const { registry, executor, oncePerRunner, events } = this.parts;
-    const reportTicks = (end: TickEnd): void => {
-      for (const scheduledAt of ticks) events.emit('tick', { ...lockEventOf(job.lock, scheduledAt), ...end });
-    };
-    const skip = (reason: SkipReason): void => reportTicks({ outcome: 'skipped', reason });
-    if (executor.runs.closing) return skip('closing');
+    const { registry, executor, oncePerRunner } = this.parts;
+    const reports = ticks.map((scheduledAt) => this.reportOf(job, scheduledAt));
+    const [first] = reports;
+    if (first === undefined) return;
+    const endAll = (end: CallEnd): void => reports.forEach((report) => report.endWith(end));
+    if (executor.runs.closing) return endAll({ outcome: 'skipped', reason: 'closing' });
     try {
-      const skipped = registry.skipIfIdle(job, ticks[0]);
-      if (skipped !== undefined) return skip(skipped.reason);
+      const skipped = registry.skipIfIdle(job, first);
+      if (skipped !== undefined) return endAll({ outcome: 'skipped', reason: skipped.reason });
+      const { policy } = job;
+      const kept = reports.filter((report) => policy && oncePerRunner?.keepDropped(job, report));
+      first.willRetry = kept.length > 0;
+      first.fail(error);
     } catch (failure) {
       // An event has reported it.
-      return reportTicks({ outcome: 'lock-failed', error: failure });
+      return endAll({ outcome: 'lock-failed', error: failure });
     }
-    const isKept = ticks.map(
-      (scheduledAt) => job.policy !== undefined && oncePerRunner?.keepDropped(job, scheduledAt),
-    );
-    this.#reportLost(job, error, ticks, isKept.includes(true));
-  }
-
-  /** Reports calls that have ended before their lock was requested. */
-  #reportLost({ lock }: Job, error: unknown, ticks: readonly (Date | undefined)[], willRetry = false): void {
-    const { events } = this.parts;
-    events.emit('lock:failed', { ...lockEventOf(lock, ticks[0]), willRetry, error });
-    for (const scheduledAt of ticks)
-      events.emit('tick', { ...lockEventOf(lock, scheduledAt), outcome: 'lock-failed', error });
+    endAll({ outcome: 'lock-failed', error });
   }
 
   wrap<A extends unknown[], T>(
@@ -202,19 +189,15 @@ export class Calls {
     const call = (args: readonly unknown[]) => (): T | PromiseLike<T> => task(...(args as A));
     const job = this.admitOne({ configuration, call, place });
     this.announce();
-    const scheduledTimeOf = (args: A): Date | undefined => {
-      try {
-        return readScheduledTime(scheduledAt, args, name);
-      } catch (error) {
-        this.#reportLost(job, error, [undefined]);
-        throw error;
-      }
+    const tick = (args: A, report: CallReport): Promise<TaskResult<T>> => {
+      report.scheduledAt = report.check(() => readScheduledTime(scheduledAt, args, name));
+      return this.#execute(job, { task: call(args), args, call, scheduledAt: report.scheduledAt }, report);
     };
     return async (...args) => {
       let result: TaskResult<T>;
       try {
-        const tick = { task: call(args), args, call, scheduledAt: scheduledTimeOf(args) };
-        result = await this.execute(job, tick);
+        const report = this.reportOf(job);
+        result = await report.during(() => tick(args, report));
       } catch (error) {
         if (onError === 'throw') throw error;
         return undefined; // An event has reported it: lock:failed or run:failed.

@@ -1,4 +1,4 @@
-import type { LockedTask, LockingTaskExecutor, TaskResult, TickDetails } from '../../core';
+import { CallReport, type LockedTask, type LockingTaskExecutor, type TaskResult } from '../../core';
 import { callOption } from '../../core/options';
 import type { RunKey } from '../../ledger';
 import { checkScopeName, type JobPolicy } from '../../ledger/policy/job-policy';
@@ -25,17 +25,16 @@ export class OncePerJobRunner {
     this.#executor = new OncePerExecutor(context, lockExecutor);
   }
 
-  run<T>(job: OncePerJob, call: JobCall<T>, details: TickDetails): Promise<TaskResult<T>> {
-    const request = this.#tickOf(job, call);
-    details.scheduledAt = request.scheduledAt;
-    return this.runTick(new Tick(request, details));
+  run<T>(job: OncePerJob, call: JobCall<T>, report: CallReport): Promise<TaskResult<T>> {
+    return this.runTick(new Tick(this.#tickOf(job, call, report), report));
   }
 
   /** Keeps a dropped tick for a retry. `false`: its job is not admitted, or its scope is unknown. */
-  keepDropped(job: AdmittedOncePerJob, scheduledAt: Date): boolean {
+  keepDropped(job: AdmittedOncePerJob, report: CallReport): boolean {
     const { call } = job;
     try {
-      const request = this.#tickOf(job, { task: call([]), args: [], call, scheduledAt });
+      const { scheduledAt } = report;
+      const request = this.#tickOf(job, { task: call([]), args: [], call, scheduledAt }, report);
       if (request.willRetry) this.#keepForRetry(request);
       return request.willRetry;
     } catch {
@@ -43,8 +42,22 @@ export class OncePerJobRunner {
     }
   }
 
-  overdueRequest(job: AdmittedOncePerJob, scope: string): TickRequest<unknown> {
-    return { ...this.#requestOf(job, job.call), task: () => undefined, scope, purpose: 'overdue' };
+  /** A tick for the overdue runs of a job and scope. */
+  overdueTick(job: AdmittedOncePerJob, scope: string): Tick<unknown> {
+    const { lock, policy, call } = job;
+    return this.tickOf({
+      lock,
+      policy,
+      taskOf: taskOf(job, call),
+      willRetry: this.#willRetry(job),
+      task: () => undefined,
+      scope,
+      purpose: 'overdue',
+    });
+  }
+
+  tickOf(request: TickRequest<unknown>): Tick<unknown> {
+    return new Tick(request, new CallReport(this.context.events, request.lock, request.scheduledAt));
   }
 
   /** Keeps the tick of an admitted job for a retry if it was not answered. */
@@ -60,33 +73,32 @@ export class OncePerJobRunner {
     }
   }
 
-  #tickOf<T>(job: OncePerJob, { task, args, call, at, scheduledAt, invocation }: JobCall<T>) {
+  #tickOf<T>(
+    job: OncePerJob,
+    { task, args, call, at, invocation, scope: given, willRetry = this.#willRetry(job) }: JobCall<T>,
+    report: CallReport,
+  ): TickRequest<T> {
     const { lock, policy } = job;
-    const scope = this.registry.reporting(job, scheduledAt, () => scopeOf(policy, args));
+    const scope = given ?? report.check(() => scopeOf(policy, args));
     const isFirst = invocation?.takeScheduledTime(policy.job, scope) ?? true;
-    const { taskOf, willRetry } = this.#requestOf(job, call);
+    if (!isFirst) report.scheduledAt = undefined;
     return {
       lock,
       policy,
       task,
-      taskOf,
+      taskOf: taskOf(job, call),
       scope,
       at,
       willRetry,
-      scheduledAt: isFirst ? scheduledAt : undefined,
+      scheduledAt: report.scheduledAt,
       receivedAt: hostTime(this.context.clock),
-      purpose: 'tick' as const,
-      skip: () => this.registry.skipIfIdle(job, scheduledAt),
+      purpose: 'tick',
+      skip: () => this.registry.skipIfIdle(job, report),
     };
   }
 
-  #requestOf({ lock, policy }: OncePerJob, call: JobCall<unknown>['call']) {
-    return {
-      lock,
-      policy,
-      taskOf: (run: RunKey): LockedTask<unknown> => call(policy.resume?.(run) ?? []),
-      willRetry: this.registry.get(policy.job) !== undefined,
-    };
+  #willRetry({ policy }: OncePerJob): boolean {
+    return this.registry.get(policy.job) !== undefined;
   }
 
   #keepForRetry(request: TickRequest<unknown>): void {
@@ -95,6 +107,11 @@ export class OncePerJobRunner {
       'More than 1,000 ticks are waiting to be retried. The oldest was dropped, and its period may count as missed.';
     this.context.events.emit('guard:warning', { message });
   }
+}
+
+/** The task of another run than that of the call. */
+function taskOf({ policy }: OncePerJob, call: JobCall<unknown>['call']) {
+  return (run: RunKey): LockedTask<unknown> => call(policy.resume?.(run) ?? []);
 }
 
 /** Ticks that ended without a row for their period, one per job, scope and period. They are kept in memory only. */

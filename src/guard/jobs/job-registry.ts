@@ -1,5 +1,5 @@
-import { InvalidLockConfigurationError, type EventHub, type TaskResult } from '../../core';
-import { lockEventOf } from '../../core/execution/events';
+import { InvalidLockConfigurationError, type CallReport, type EventHub } from '../../core';
+import type { Skipped } from '../../core/execution/call-report';
 import {
   compileJob,
   registeredName,
@@ -98,33 +98,12 @@ export class JobRegistry {
    * @returns `undefined` if the job may run
    * @throws InvalidLockConfigurationError if the function of `standby` or `enabled` fails
    */
-  skipIfIdle(
-    job: Job,
-    scheduledAt: Date | undefined,
-  ): Extract<TaskResult<never>, { executed: false }> | undefined {
-    const reason = this.reporting(job, scheduledAt, () => {
+  skipIfIdle(job: Job, report: CallReport): Skipped | undefined {
+    const reason = report.check(() => {
       if (this.isOnStandby) return 'standby';
       return isOn(job.isEnabled) ? undefined : 'disabled';
     });
-    if (reason === undefined) return undefined;
-    const holder = { heldBy: undefined, heldUntil: undefined };
-    this.events.emit('lock:skipped', {
-      willRetry: false,
-      reason,
-      ...holder,
-      ...lockEventOf(job.lock, scheduledAt),
-    });
-    return { executed: false, reason };
-  }
-
-  /** Calls what an option can make fail. An event reports the failure, after which the job does not run. */
-  reporting<T>({ lock }: Job, scheduledAt: Date | undefined, call: () => T): T {
-    try {
-      return call();
-    } catch (error) {
-      this.events.emit('lock:failed', { ...lockEventOf(lock, scheduledAt), willRetry: false, error });
-      throw error;
-    }
+    return reason && report.skip(reason);
   }
 
   get longestWindowMs(): number {

@@ -66,6 +66,10 @@ export interface JobCall<T> {
   readonly at?: Date | undefined;
   /** The source of the scheduled time, if a scheduler made the call. */
   readonly invocation?: { takeScheduledTime(job: string, scope: string): boolean } | undefined;
+  /** Replaces the scope that the arguments decide. */
+  readonly scope?: string;
+  /** `false`: the caller repeats the call itself. */
+  readonly willRetry?: boolean;
 }
 
 /** @throws InvalidLockConfigurationError naming the lock or the job, the option and its value */

@@ -1,5 +1,4 @@
 import type { JobPolicy } from '../../ledger/policy/job-policy';
-import { Tick } from '../../ledger/tick/tick';
 import { limitOf } from '../../ledger/store-statements';
 import type { OncePerJobRunner } from '../calls/once-per-job-runner';
 import type { AdmittedOncePerJob } from '../jobs/job';
@@ -90,8 +89,8 @@ export class OverdueRuns implements Service {
     this.#busy.add(busy);
     // A retried tick also starts the other overdue runs of its job.
     const retries = this.runner.ticksToRetry.take(policy.job, scope);
-    const requests = retries.length > 0 ? retries : [this.runner.overdueRequest(job, scope)];
-    const ticks = requests.map((request) => new Tick(request));
+    const retried = retries.map((request) => this.runner.tickOf(request));
+    const ticks = retried.length > 0 ? retried : [this.runner.overdueTick(job, scope)];
     // They share a lock, so they run one after the other. An event reports a failure: lock:failed or run:failed.
     for (const tick of ticks) await this.runner.runTick(tick).catch(() => undefined);
     this.#busy.delete(busy);

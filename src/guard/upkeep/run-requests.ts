@@ -1,13 +1,5 @@
-import {
-  SchemaMismatchError,
-  type LockedTask,
-  type SkipReason,
-  type StatementOptions,
-  type TaskResult,
-  type TickDetails,
-  type TickEvent,
-} from '../../core';
-import { lockEventOf } from '../../core/execution/events';
+import { SchemaMismatchError, type LockedTask, type SkipReason, type StatementOptions } from '../../core';
+import type { CallEnd } from '../../core/execution/call-report';
 import { LastingFailure } from '../../core/lasting-failure';
 import { newOwner } from '../../core/lease/owner';
 import type { StoredRequest } from '../../ledger';
@@ -15,12 +7,11 @@ import { periodOfKey } from '../../ledger/periods/period-of-key';
 import { calendarPeriodsOf, earliestTickOf } from '../../ledger/policy/job-policy';
 import type { RequestChange, RequestStore } from '../../ledger/request-store';
 import { limitOf, retryTransient } from '../../ledger/store-statements';
-import { hostTime } from '../../ledger/tick/ledger-snapshot';
 import { storedError } from '../../ledger/tick/stored-text';
-import { Tick, type TickRequest } from '../../ledger/tick/tick';
-import type { AdmittedJob, AdmittedOncePerJob } from '../jobs/job';
+import type { AdmittedJob, AdmittedOncePerJob, JobCall } from '../jobs/job';
 import type { Register } from './register';
 import { sumOf, type OverdueResult, type Service, type StartedRuns } from './upkeep';
+import type { Calls } from '../calls/calls';
 import type { OncePerJobRunner } from '../calls/once-per-job-runner';
 
 /** A taker that has not renewed its lease for so long counts as crashed. */
@@ -43,6 +34,7 @@ export class RunRequests implements Service {
 
   constructor(
     private readonly requests: RequestStore,
+    private readonly calls: Calls,
     private readonly runner: OncePerJobRunner,
     private readonly registered: Pick<Register, 'jobOf'>,
   ) {
@@ -122,41 +114,13 @@ export class RunRequests implements Service {
   }
 
   async #run(job: AdmittedJob, request: StoredRequest, now: Date): Promise<RequestChange> {
-    const { registry, lockExecutor, context } = this.runner;
-    const details: TickDetails = {};
-    let tick: Pick<TickEvent, 'outcome' | 'reason' | 'error'>;
-    try {
-      const run = (): Promise<TaskResult<unknown>> =>
-        job.policy === undefined
-          ? lockExecutor.runTask(job.call([]), job.lock, undefined, details)
-          : this.runner.runTick(new Tick(this.#tickOf(job, request, now), details));
-      const result = registry.skipIfIdle(job, undefined) ?? (await run());
-      tick = result.executed ? { outcome: 'completed' } : { outcome: 'skipped', reason: result.reason };
-    } catch (error) {
-      // Without a duration, the handler was not called.
-      tick = { outcome: details.durationMs === undefined ? 'lock-failed' : 'failed', error };
-    }
-    // By this event, the register records the last run of a job that has only a lock.
-    context.events.emit('tick', Object.assign(lockEventOf(job.lock, undefined), details, tick));
-    const end = endOf(tick);
+    const report = this.calls.reportOf(job);
+    // The report has the failure.
+    await this.calls.execute(job, callOf(job, request, now), report).catch(() => undefined);
+    const end = endOf(report.end);
     if (job.policy !== undefined && end.state !== 'open')
       await this.#record(job, request, now).catch((error) => this.#warn(request, error));
     return end;
-  }
-
-  #tickOf(job: AdmittedOncePerJob, request: StoredRequest, now: Date): TickRequest<unknown> {
-    const overdue = this.runner.overdueRequest(job, request.scope);
-    const at = instantOf(job, request, now);
-    const run = { job: request.job, scope: request.scope, periodKey: job.policy.periodAt(at).key };
-    const task: LockedTask<unknown> = (lock) => overdue.taskOf(run)(lock);
-    return {
-      ...overdue,
-      task,
-      at,
-      purpose: 'tick',
-      receivedAt: hostTime(this.runner.context.clock),
-      willRetry: false,
-    };
   }
 
   /** Adds the request to the history of its run. Returns whether there is a run. */
@@ -198,12 +162,22 @@ export class RunRequests implements Service {
   }
 }
 
-function endOf({ outcome, reason, error }: Pick<TickEvent, 'outcome' | 'reason' | 'error'>): RequestChange {
+function endOf({ outcome = 'lock-failed', reason, error }: Partial<CallEnd> = {}): RequestChange {
   if (outcome === 'completed') return { state: outcome };
   if (outcome === 'failed') return { state: outcome, outcome: storedError(error) };
   if (outcome === 'lock-failed' || reason === undefined)
     return { state: 'open', outcome: storedError(error) };
   return { state: RETRIED_SKIPS.has(reason) ? 'open' : 'skipped', outcome: reason };
+}
+
+function callOf(job: AdmittedJob, request: StoredRequest, now: Date): JobCall<unknown> {
+  const { call, policy } = job;
+  if (policy === undefined) return { task: call([]), args: [], call };
+  const { scope } = request;
+  const at = instantOf(job, request, now);
+  const run = { job: request.job, scope, periodKey: policy.periodAt(at).key };
+  const task: LockedTask<unknown> = (lock) => call(policy.resume?.(run) ?? [])(lock);
+  return { task, args: [], call, at, scope, willRetry: false };
 }
 
 /** An instant whose tick counts for the requested period, by default the current one. */

@@ -1,4 +1,4 @@
-import type { OncePerJobRunner } from '../calls/once-per-job-runner';
+import type { Calls } from '../calls/calls';
 import type { JobGuardOptions } from '../jobs/job-guard-options';
 import type { GuardLocks } from '../operations/guard-locks';
 import { Notices } from './notices';
@@ -10,15 +10,16 @@ import type { Service } from './upkeep';
 
 /** What a guard with a ledger does besides the calls of its jobs, in the order in which a poll begins it. */
 export function servicesOf(
-  runner: OncePerJobRunner,
+  calls: Calls,
   registered: Register,
   locks: GuardLocks,
   { notify, retention }: JobGuardOptions,
 ): Service[] {
+  const runner = calls.requireOncePerRunner('The services need');
   const { context, registry } = runner;
   const { requests } = context.store;
   const services: Service[] = [registered];
-  if (requests !== undefined) services.push(new RunRequests(requests, runner, registered));
+  if (requests !== undefined) services.push(new RunRequests(requests, calls, runner, registered));
   if (notify !== undefined) services.push(new Notices(context, locks, notify, registered.lateAfterMs));
   services.push(new OverdueRuns(runner));
   if (retention !== undefined) services.push(new Retention(context, retention, registry));

@@ -5,7 +5,6 @@ import {
   SchemaMismatchError,
   type Lock,
   type LockedTask,
-  type SkipReason,
   type StatementOptions,
   type TaskResult,
 } from '../../core';
@@ -60,7 +59,7 @@ export class RunClaimer {
   }
 
   async #claimAndRun<T, R>(tick: Tick<T>, planned: PlannedRun<R>, claimedBy: string): Promise<TaskResult<R>> {
-    const { held, request, details } = tick;
+    const { held, request, report } = tick;
     const { policy } = request;
     const { period, task, isOwn } = planned;
     const leaseUntilMs = this.context.clock.monotonicMs() + longestLeaseMs(request.lock);
@@ -80,11 +79,11 @@ export class RunClaimer {
     });
     if (lost !== undefined) {
       const { attempt: lostAttempt, claimedBy: lostClaim } = lost;
-      const event = { ...tick.event, run: identityOf(claim), lostAttempt, lostClaim };
+      const event = { ...report.event, run: identityOf(claim), lostAttempt, lostClaim };
       this.context.events.emit('run:takenOver', event);
     }
-    const own = isOwn ? details : undefined;
-    const attempt = new Attempt(this.context, { held, task, run, policy, leaseUntilMs, tick: own });
+    const own = isOwn ? report : undefined;
+    const attempt = new Attempt(this.context, { held, task, run, policy, leaseUntilMs, report: own });
     return { executed: true, value: await attempt.run() };
   }
 
@@ -172,8 +171,7 @@ export class RunClaimer {
     try {
       return await step();
     } catch (error) {
-      const { willRetry } = tick.request;
-      this.context.events.emit('lock:failed', { ...tick.event, willRetry, error });
+      tick.report.fail(error);
       throw error;
     }
   }
@@ -186,7 +184,7 @@ export class RunClaimer {
     // The plan had counted the run as overdue, but it is not.
     if (reason !== 'running-elsewhere' && lost === undefined) tick.overdue -= 1;
     if (lost !== undefined) {
-      const event = { ...tick.event, run: identityOf(lost) };
+      const event = { ...tick.report.event, run: identityOf(lost) };
       if (reason === 'interrupted')
         this.context.events.emit('run:interrupted', { ...event, lostClaim: lost.claimedBy });
       else {
@@ -196,12 +194,7 @@ export class RunClaimer {
         this.context.events.emit('run:failed', { ...event, error, durationMs: 0, isFinal: true });
       }
     }
-    return this.reportSkip(tick, period, reason);
-  }
-
-  reportSkip<T>(tick: Tick<T>, period: Period, reason: SkipReason): TaskResult<never> {
-    this.context.events.emit('run:skipped', { ...tick.event, reason, run: tick.runOf(period) });
-    return { executed: false, reason };
+    return tick.report.skipRun(tick.runOf(period), reason);
   }
 }
 

@@ -53,7 +53,7 @@ export class OncePerExecutor {
    * @throws the task's own error, unchanged
    */
   async run<T>(tick: Tick<T>): Promise<TaskResult<T>> {
-    const { request, details } = tick;
+    const { request, report } = tick;
     const inner = this.#runInsideItself(tick);
     if (inner !== undefined) {
       tick.isRecorded = true; // The run that contains this call has a row.
@@ -65,7 +65,7 @@ export class OncePerExecutor {
     tick.isFinal = false;
     const snapshot = (tick.snapshot = await this.#readSnapshot(tick));
     tick.isRecorded = snapshot.run !== undefined;
-    details.run = tick.runOf(snapshot.period);
+    report.run = tick.runOf(snapshot.period);
     const plan = (tick.plan = await planTick(this.context, request, snapshot));
     this.#reportFindings(tick);
     tick.isFinal = plan.own.kind === 'expired';
@@ -74,19 +74,19 @@ export class OncePerExecutor {
     const reason = plan.own.kind === 'refused' ? plan.own.reason : 'not-due';
     const refused = { executed: false, reason } as const;
     if (!hasWork(plan)) return refused;
-    const { lock, scheduledAt } = request;
-    const willRetry = request.willRetry && plan.own.kind === 'run' && plan.own.isNew;
+    report.willRetry = request.willRetry && plan.own.kind === 'run' && plan.own.isNew;
     const work = (held: HeldLock): Promise<TaskResult<T>> => {
       tick.held = held;
+      report.willRetry = request.willRetry;
       return this.#runPlan(tick);
     };
-    const result = await this.executor.holding(lock, work, { scheduledAt, willRetry });
+    const result = await this.executor.holding(request.lock, work, { report });
     // The lock may be held elsewhere, but the snapshot had shown the reason before.
     return plan.own.kind === 'refused' ? refused : result;
   }
 
   /** Once its lease has expired, a run can contain no calls: the call is a new one. */
-  #runInsideItself<T>({ request, details }: Tick<T>): Promise<TaskResult<T>> | undefined {
+  #runInsideItself<T>({ request, report }: Tick<T>): Promise<TaskResult<T>> | undefined {
     const { policy, scope, at, task } = request;
     const run = currentContext();
     if (run === undefined || run.isSettled) return undefined;
@@ -96,11 +96,11 @@ export class OncePerExecutor {
     const { clock } = this.context;
     const timed = async (lock: Lock): Promise<TaskResult<T>> => {
       const beganMs = clock.monotonicMs();
-      details.run = identityOf(run);
+      report.run = identityOf(run);
       try {
         return { executed: true, value: await task(lock) };
       } finally {
-        details.durationMs = Math.round(clock.monotonicMs() - beganMs);
+        report.durationMs = Math.round(clock.monotonicMs() - beganMs);
       }
     };
     for (const lock of liveLocks()) if (run.isUnder(lock)) return lock.nest(() => timed(lock));
@@ -112,14 +112,14 @@ export class OncePerExecutor {
       return await readSnapshot(this.context, tick.request);
     } catch (error) {
       tick.isFinal = !(error instanceof LockStorageError);
-      const willRetry = tick.request.willRetry && !tick.isFinal;
-      this.context.events.emit('lock:failed', { ...tick.event, willRetry, error });
+      tick.report.willRetry = tick.request.willRetry && !tick.isFinal;
+      tick.report.fail(error);
       throw error;
     }
   }
 
   #reportFindings<T>(tick: Tick<T>): void {
-    const { request, snapshot, plan, details } = tick;
+    const { request, snapshot, plan, report } = tick;
     const { job } = request.policy;
     const { events } = this.context;
     for (const message of snapshot.warnings) events.emit('guard:warning', { message });
@@ -132,7 +132,7 @@ export class OncePerExecutor {
       events.emit('guard:warning', { message });
     }
     if (plan.own.kind !== 'refused') return;
-    events.emit('run:skipped', { ...tick.event, run: details.run, reason: plan.own.reason });
+    report.skipRun(report.run, plan.own.reason);
     const { run, now } = snapshot;
     if (!run || !isRunAhead(run, now) || this.#warnedOf.has(describeRun(run))) return;
     this.#warnedOf.add(describeRun(run));
@@ -173,7 +173,7 @@ export class OncePerExecutor {
       case 'skip':
         await this.#claimer.runStep(tick, () => this.#insertSkipped(request, period, own.reason));
         tick.isRecorded = true;
-        return this.#claimer.reportSkip(tick, period, own.reason);
+        return tick.report.skipRun(tick.runOf(period), own.reason);
       case 'run': {
         const { task, policy } = request;
         const { timeZone } = policy.period;

@@ -1,4 +1,4 @@
-import { ClaimLostError, type HeldLock, type Lock, type LockedTask, type TickDetails } from '../../core';
+import { ClaimLostError, type CallReport, type HeldLock, type Lock, type LockedTask } from '../../core';
 import { FatalJobError } from '../../core/errors';
 import { refuseUnawaitable } from '../../core/execution/locking-task-executor';
 import { withinLimit } from '../../core/clock';
@@ -34,7 +34,7 @@ export class Attempt<T> {
       /** Monotonic. The row holds this end of the lease, or a later one. */
       readonly leaseUntilMs: number;
       /** `undefined` for an overdue run. */
-      readonly tick: TickDetails | undefined;
+      readonly report: CallReport | undefined;
     },
   ) {}
 
@@ -46,7 +46,7 @@ export class Attempt<T> {
    * @throws the task's own error, unchanged
    */
   async run(): Promise<T> {
-    const { held, run, leaseUntilMs, tick } = this.options;
+    const { held, run, leaseUntilMs, report } = this.options;
     const lease = new RecordedLease(this.context, run, leaseUntilMs);
     const stopRecording = afterExtensions(held.lock, (lock) => lease.recordExtension(lock));
     try {
@@ -55,7 +55,7 @@ export class Attempt<T> {
         businessDate: run.businessDate,
         skipReason: () => run.decided?.kind,
         failureDetails: () => this.#failureDetails,
-        tick,
+        report,
       });
     } finally {
       stopRecording();

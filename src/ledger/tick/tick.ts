@@ -1,5 +1,4 @@
-import type { HeldLock, LockedTask, LockEvent, RunIdentity, TaskResult, TickDetails } from '../../core';
-import { lockEventOf } from '../../core/execution/events';
+import type { CallReport, HeldLock, LockedTask, RunIdentity, TaskResult } from '../../core';
 import type { CompiledLock } from '../../core/lock-configuration';
 import type { Period } from '../periods/period';
 import { identityOf, type RunKey } from '../run';
@@ -35,12 +34,8 @@ export class Tick<T> {
 
   constructor(
     readonly request: TickRequest<T>,
-    readonly details: TickDetails = {},
+    readonly report: CallReport,
   ) {}
-
-  get event(): LockEvent {
-    return lockEventOf(this.request.lock, this.request.scheduledAt);
-  }
 
   runOf({ key: periodKey }: Period): RunIdentity {
     const { policy, scope } = this.request;
