@@ -19,8 +19,8 @@ export interface DeclaredJob {
   readonly lockAtLeastForMs: number;
   readonly keepAlive: boolean;
   /**
-   * `'lock'`: the job has only a lock. `'tick'`: node-cron's distributed mode, one run per scheduled time. `'custom'`: a
-   * key function decides the period, and only code knows it.
+   * `'lock'`: the job has only a lock. `'custom'`: a key function decides the period, and only code knows it. See
+   * `isDistributed` for a `'tick'` of an older version.
    */
   readonly kind: 'lock' | 'tick' | PeriodKind | 'custom';
   readonly timeZone?: string | undefined;
@@ -124,8 +124,13 @@ export function scheduleText({ schedules, enabled }: DeclaredJob): string {
   return [...texts.sort(), ...(enabled === false ? ['disabled'] : [])].join('; ');
 }
 
-export function canBePaused({ kind, hasNameFunction }: DeclaredJob): boolean {
-  return kind !== 'tick' && hasNameFunction === undefined;
+/** Whether it is a task of node-cron's distributed mode, which an older version registered. It has no lock. */
+export function isDistributed({ kind, retry }: DeclaredJob): boolean {
+  return kind === 'tick' && retry === undefined;
+}
+
+export function canBePaused(declared: DeclaredJob): boolean {
+  return !isDistributed(declared) && declared.hasNameFunction === undefined;
 }
 
 /** Whether a value has what all versions of cronlatch declare. */

@@ -207,6 +207,24 @@ for (const options of [JOB, DAILY])
     assert.deepEqual([ended.status, ended.stdout], [143, '']);
   });
 
+testExec('exec --once-per tick records each call, and runs a tick once', async ({ exec, guard }) => {
+  const tick = [...JOB, '--once-per', 'tick'];
+  const at = `${new Date(Date.now() - 60_000).toISOString().slice(0, 16)}Z`;
+  const ended = [];
+  for (const args of [tick, tick, [...tick, '--scheduled-at', at], [...tick, '--scheduled-at', at]])
+    ended.push(await exec(...args, '--', 'sh', '-c', 'echo ran'));
+  assert.deepEqual(
+    ended.map(({ status, stdout }) => [status, stdout]),
+    [...Array<[number, string]>(3).fill([0, 'ran\n']), [0, '']],
+  );
+  const runs = await guard.ledger.list({ job: 'nightly', order: 'oldest-first' });
+  assert.deepEqual(
+    runs.map(({ state }) => state),
+    Array(3).fill('completed'),
+  );
+  assert.equal(runs[0]?.periodKey, new Date(at).toISOString());
+});
+
 const WRONG: readonly (readonly [args: readonly string[], line: RegExp])[] = [
   [JOB, /^missing required argument 'command'$/],
   [['--name', 'a', 'true'], /^required option '--at-most <duration>' not specified$/],

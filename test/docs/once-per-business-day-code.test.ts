@@ -14,6 +14,7 @@ import dataSource from './once-per-business-day/ormconfig';
 import { PaymentJobs } from './once-per-business-day/payments';
 import { ReportJobs } from './once-per-business-day/periods';
 import { report } from './once-per-business-day/querying';
+import { SyncJobs } from './once-per-business-day/ticks';
 import {
   backfillMissedDays,
   markCompleted,
@@ -207,4 +208,16 @@ testPage('an operator repairs runs', '2026-11-15T09:00:00Z', async (place) => {
   await assert.rejects(markCompleted(guard, '2026-11-19'), /it is skipped/);
   for (const duration of ['200d', '201d'] as const) await place.elapse(duration);
   assert.equal(await purgeOldRuns(guard), 4, 'the newest run stays');
+});
+
+testPage('a job of the page records each of its calls', '2026-11-20T03:00:00Z', async (place) => {
+  const guard = configured(place);
+  const jobs = new SyncJobs();
+  await jobs.sync();
+  await jobs.sync();
+  const runs = await guard.ledger.list({ job: 'sync' });
+  assert.deepEqual(
+    runs.map(({ state, periodStart }) => [state, periodStart]),
+    Array(2).fill(['completed', new Date('2026-11-20T03:00:00Z')]),
+  );
 });

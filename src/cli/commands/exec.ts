@@ -53,7 +53,7 @@ export function addExecCommand(program: Command): void {
     .requiredOption('--at-most <duration>', 'how long a crashed instance blocks the next run, such as 10m')
     .option('--at-least <duration>', 'how long the lock is kept at least')
     .option('--no-keep-alive', 'do not renew the lock while the program runs')
-    .addOption(period.choices(['hour', 'day', 'week', 'month'] satisfies PeriodKind[]))
+    .addOption(period.choices(['tick', 'hour', 'day', 'week', 'month'] satisfies PeriodKind[]))
     .option('--time-zone <zone>', 'time zone of the periods, such as Europe/Paris')
     .option('--cron <expression>', 'schedule of the calls, with which status finds missed periods')
     .addOption(scheduledAt.argParser(scheduledTimeOf).conflicts('jobName'))
@@ -106,7 +106,9 @@ async function exec(guard: JobGuard, options: ExecOptions, ...command: string[])
     const result = await own.run(true, () => guard.run({ ...configuration, scheduledAt }, task));
     if (!result.executed && result.reason !== 'closing') {
       if (!quiet) printNote(skip ?? `job '${name}' skipped: ${result.reason}`);
-      const otherwise = options.conflictExitCode ?? (oncePer ? EXIT.stillDue : EXIT.done);
+      // The run that holds the lock answers a tick, too.
+      const isDue = oncePer !== undefined && oncePer.period !== 'tick';
+      const otherwise = options.conflictExitCode ?? (isDue ? EXIT.stillDue : EXIT.done);
       io.exitCode = EXIT_AFTER[result.reason] ?? otherwise;
     }
   } catch (error) {
@@ -122,7 +124,8 @@ async function exec(guard: JobGuard, options: ExecOptions, ...command: string[])
 /** @throws UsageError */
 function oncePerOf({ oncePer: period, timeZone, app, cron }: ExecOptions): OncePerConfiguration | undefined {
   // The guard of an application can have a default time zone.
-  if (period !== undefined && (timeZone ?? app) !== undefined) return { period, timeZone };
+  const needsZone = period !== undefined && period !== 'tick';
+  if (period !== undefined && (!needsZone || (timeZone ?? app) !== undefined)) return { period, timeZone };
   if (period !== undefined) throw new UsageError('--once-per needs --time-zone, for example Europe/Paris.');
   if (cron !== undefined) throw new UsageError('--cron has no meaning without --once-per.');
   if (timeZone === undefined) return undefined;

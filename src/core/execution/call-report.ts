@@ -28,6 +28,8 @@ export class CallReport {
   durationMs: number | undefined;
   /** Whether the guard retries the call if it fails now. */
   willRetry = false;
+  /** A call that is skipped because of its lock is not retried. */
+  isAnsweredBySkip = false;
   /** How the call ended. */
   end: CallEnd | undefined;
 
@@ -43,7 +45,7 @@ export class CallReport {
 
   /** @param event names another lock than that of the job, if a function has named it */
   skip(reason: SkipReason, { heldBy, heldUntil }: Partial<Holder> = {}, event = this.event): Skipped {
-    const { willRetry } = this;
+    const willRetry = this.willRetry && !this.isAnsweredBySkip;
     this.events.emit('lock:skipped', { willRetry, reason, heldBy, heldUntil, ...event });
     return { executed: false, reason };
   }

@@ -1,9 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { CallReport, type LockedTask, type LockingTaskExecutor, type TaskResult } from '../../core';
 import { callOption } from '../../core/options';
 import type { RunKey } from '../../ledger';
 import { checkScopeName, type JobPolicy } from '../../ledger/policy/job-policy';
 import type { LedgerContext } from '../../ledger/store-statements';
-import { hostTime, type HostTime } from '../../ledger/tick/ledger-snapshot';
+import { hostTime, periodOf, type HostTime, type TickOptions } from '../../ledger/tick/ledger-snapshot';
 import { OncePerExecutor } from '../../ledger/tick/once-per-executor';
 import { Tick, type TickRequest } from '../../ledger/tick/tick';
 import type { AdmittedOncePerJob, JobCall, OncePerJob } from '../jobs/job';
@@ -62,13 +63,14 @@ export class OncePerJobRunner {
 
   /** Keeps the tick of an admitted job for a retry if it was not answered. */
   async runTick<T>(tick: Tick<T>): Promise<TaskResult<T>> {
-    const { request } = tick;
+    const { request, report } = tick;
     let result: TaskResult<T> | undefined;
     try {
       return (result = await this.#executor.run(tick));
     } finally {
-      const isClosing = result?.executed === false && result.reason === 'closing';
-      const isOpen = !tick.isRecorded && !tick.isFinal && !isClosing;
+      const isAnswered =
+        result?.executed === false && (report.isAnsweredBySkip || result.reason === 'closing');
+      const isOpen = !tick.isRecorded && !tick.isFinal && !isAnswered;
       if (request.willRetry && request.purpose !== 'overdue' && isOpen) this.#keepForRetry(request);
     }
   }
@@ -82,6 +84,7 @@ export class OncePerJobRunner {
     const scope = given ?? report.check(() => scopeOf(policy, args));
     const isFirst = invocation?.takeScheduledTime(policy.job, scope) ?? true;
     if (!isFirst) report.scheduledAt = undefined;
+    const tick = policy.period.kind === 'tick' ? this.#tickOptionsOf(job, report, at) : undefined;
     return {
       lock,
       policy,
@@ -89,12 +92,21 @@ export class OncePerJobRunner {
       taskOf: taskOf(job, call),
       scope,
       at,
-      willRetry,
+      tick,
+      willRetry: willRetry && (tick === undefined || tick.nextAfter !== undefined),
       scheduledAt: report.scheduledAt,
       receivedAt: hostTime(this.context.clock),
       purpose: 'tick',
       skip: () => this.registry.skipIfIdle(job, report),
     };
+  }
+
+  #tickOptionsOf({ policy }: OncePerJob, { scheduledAt }: CallReport, at: Date | undefined): TickOptions {
+    const { intervalMs: everyMs, nextAfter } = this.registry.get(policy.job) ?? {};
+    if (at !== undefined) return {};
+    if (scheduledAt !== undefined) return { nextAfter };
+    if (everyMs === undefined) return { id: randomBytes(3).toString('hex') };
+    return { everyMs, nextAfter: (start) => new Date(start.getTime() + everyMs) };
   }
 
   #willRetry({ policy }: OncePerJob): boolean {
@@ -121,7 +133,7 @@ class TicksToRetry {
   /** @returns `false` if an older tick had to be dropped */
   add(request: TickRequest<unknown>): boolean {
     const { policy, scope, at, scheduledAt, receivedAt } = request;
-    const { key } = policy.periodAt(at ?? scheduledAt ?? new Date(receivedAt?.wallMs ?? 0));
+    const { key } = periodOf(request, at ?? scheduledAt ?? new Date(receivedAt?.wallMs ?? 0));
     const id = JSON.stringify([policy.job, scope, key, at ?? clockSetting(receivedAt)]);
     // A retry is only started while its job may run.
     if (!this.#ticks.has(id)) this.#ticks.set(id, { ...request, purpose: 'retry', skip: undefined });

@@ -1,7 +1,7 @@
 import { InvalidLockUseError } from '../../core';
 import { isNear } from '../../core/options';
 import { periodAt, RunLedger, type Run } from '../../ledger';
-import { canBePaused, type JobRegister, type RegisteredJob } from '../../ledger/job-register';
+import { canBePaused, isDistributed, type JobRegister, type RegisteredJob } from '../../ledger/job-register';
 import { declaredPolicy, readKnownRegister } from '../../ledger/known-register';
 import { periodOfKey } from '../../ledger/periods/period-of-key';
 import { calendarPeriodsOf, fixedScopeOf, type JobPolicy } from '../../ledger/policy/job-policy';
@@ -121,10 +121,10 @@ export class JobCatalog {
     if (policy !== undefined) return policy;
     const registered = this.#registered.get(job);
     if (registered === undefined) throw this.#unknown(job, 'registered job');
-    const { kind, hasCalendar } = registered.declared;
-    if (kind === 'lock' || kind === 'tick')
+    const { declared } = registered;
+    if (declared.kind === 'lock' || isDistributed(declared))
       throw new InvalidLockUseError(`Job '${job}' does not run once per period, so it has no periods.`);
-    const code = hasCalendar ? 'calendar' : 'key function';
+    const code = declared.hasCalendar ? 'calendar' : 'key function';
     throw new InvalidLockUseError(
       `Job '${job}' has a ${code}, which is code: pass --app FILE with a file that exports its guard.`,
     );

@@ -63,5 +63,5 @@ const NO_RUN: ReadonlySet<string | undefined> = new Set(['locked', 'running-here
 /** Whether a tick shows that its scheduled time needs no further answer. */
 export function isAnswer({ outcome, reason }: TickEvent, { job }: RegisterEntry): boolean {
   if (outcome === 'lock-failed' || NO_ANSWER.has(reason)) return false;
-  return job.policy === undefined || !NO_RUN.has(reason);
+  return job.policy === undefined || job.policy.period.kind === 'tick' || !NO_RUN.has(reason);
 }

@@ -44,7 +44,7 @@ export async function backfill(
   const { job } = policy;
   if (periods === undefined)
     throw new InvalidLockUseError(
-      `Job '${job}' cannot be backfilled: it uses a key function, so its periods cannot be listed. Compare ledger.list() with your own periods, then call the job for the missing ones.`,
+      `Job '${job}' cannot be backfilled: ${unlisted(policy)}, then call the job for the missing ones.`,
     );
   const rule = checkDayRule(periods);
   const start = new Date(startOfDayMs(dayOf(from, 'from'), rule));
@@ -83,9 +83,7 @@ export async function findGaps(
   const { job } = policy;
   const periods = calendarPeriodsOf(policy);
   if (periods === undefined)
-    throw new InvalidLockUseError(
-      `Cannot list the gaps of job '${job}': it uses a key function, so the expected periods are unknown. Compare ledger.list() with your own periods.`,
-    );
+    throw new InvalidLockUseError(`Cannot list the gaps of job '${job}': ${unlisted(policy)}.`);
   const since = from && periodAt(from, periods).start;
   const request = { job, scope, periodKey: undefined, since: since ?? new Date(0) };
   const recorded = await context.store.peek(request, limitOf(context));
@@ -100,6 +98,11 @@ export async function findGaps(
       throw new CalendarError(`Cannot list the gaps of job '${job}': ${answer.failed}.`, answer);
   }
   return gaps;
+}
+
+function unlisted({ period }: JobPolicy): string {
+  const why = period.kind === 'tick' ? 'it has a run for each tick' : 'it uses a key function';
+  return `${why}, so its periods cannot be listed. Compare ledger.list() with your own`;
 }
 
 function refuseUnknown(job: string, first: Date | undefined): never {

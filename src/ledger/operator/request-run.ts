@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { InvalidLockUseError } from '../../core';
 import { parsePositiveDuration, type Duration } from '../../core/duration';
-import type { RegisteredJob } from '../job-register';
+import { isDistributed, type RegisteredJob } from '../job-register';
 import { declaredPolicy, readKnownRegister } from '../known-register';
 import { periodOfKey } from '../periods/period-of-key';
 import { calendarPeriodsOf } from '../policy/job-policy';
@@ -80,7 +80,7 @@ function checkDeclared(job: string, jobs: readonly RegisteredJob[], now: Date): 
   }
   if (declared.enabled === false) throw refusal(job, 'its option enabled is false');
   if (declared.hasNameFunction) throw refusal(job, 'the name of its lock comes from its arguments');
-  if (declared.kind === 'tick') throw refusal(job, 'node-cron distributes its ticks, and runs no others');
+  if (isDistributed(declared)) throw refusal(job, 'node-cron distributes its ticks, and runs no others');
   return registered;
 }
 
@@ -103,7 +103,8 @@ async function periodKeyOf(
   const periods = policy && calendarPeriodsOf(policy);
   if (periods === undefined) {
     if (periodKey === undefined) return undefined;
-    throw refusal(job, `only its code knows its periods, so leave out the period ${periodKey}`);
+    const why = policy ? 'it gets a run of its own' : 'only its code knows its periods';
+    throw refusal(job, `${why}, so leave out the period ${periodKey}`);
   }
   const current = policy?.periodAt(now);
   const period = periodKey === undefined ? current : periodOfKey(periodKey, periods);

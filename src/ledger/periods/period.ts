@@ -5,7 +5,8 @@
  * business date begins at the earliest instant at which its zone's wall clock has reached the day start, and it ends
  * when the next one begins: `business-date.ts`. So every instant has exactly one date, and dates never go back,
  * through every clock change. Weeks, months, quarters and years consist of business dates. An hour also ends when the
- * clock changes. A key function makes periods that have no order, no start and no end.
+ * clock changes. A tick is a scheduled time: it has a start and no end. A key function makes periods that have no order,
+ * no start and no end.
  * `period-of-key.ts` finds the period of a key or of a recorded run. `calendar.ts` asks the application which dates
  * are business days.
  */
@@ -27,7 +28,9 @@ import {
 } from './business-date';
 import { offsetStretches } from './time-zone';
 
-export type PeriodKind = 'hour' | DatedKind;
+export type PeriodKind = 'tick' | CalendarKind;
+/** The kinds whose periods follow each other, each with a start and an end. */
+export type CalendarKind = 'hour' | DatedKind;
 
 /** The time from `start` until `end`, in which a job runs once. */
 export interface Period {
@@ -36,6 +39,7 @@ export interface Period {
   readonly businessDate: string;
   /** `undefined`, like `end`, for custom keys. */
   readonly start: Date | undefined;
+  /** `undefined` also for a tick. */
   readonly end: Date | undefined;
 }
 
@@ -47,7 +51,7 @@ export interface CalendarPeriod extends Period {
 
 export interface CalendarPeriodOptions extends BusinessDateOptions {
   /** Weeks follow ISO 8601. Every kind but the hour begins with its first business date. */
-  readonly kind: PeriodKind;
+  readonly kind: CalendarKind;
 }
 
 export interface PeriodOptions extends BusinessDateOptions {
@@ -56,7 +60,9 @@ export interface PeriodOptions extends BusinessDateOptions {
   readonly target?: 'current' | 'previous' | undefined;
 }
 
-const KINDS: readonly string[] = ['hour', 'day', 'week', 'month', 'quarter', 'year'] satisfies PeriodKind[];
+const KINDS: readonly string[] = [
+  ...(['tick', 'hour', 'day', 'week', 'month', 'quarter', 'year'] satisfies PeriodKind[]),
+];
 const MOST_PERIODS = 10_000;
 
 /**
@@ -85,6 +91,12 @@ export function compilePeriodAt(options: PeriodOptions, of = ''): (instant: Date
       const atMs = millisecondsOf(instant);
       const key = customKeyAt(kind, instant);
       return { key, businessDate: dateOf(dayAt(atMs, rule)), start: undefined, end: undefined };
+    };
+  if (kind === 'tick')
+    return (instant) => {
+      const start = new Date(millisecondsOf(instant));
+      const businessDate = dateOf(dayAt(start.getTime(), rule));
+      return { key: start.toISOString(), businessDate, start, end: undefined };
     };
   let last: { around: PeriodLimits; found: PeriodLimits } | undefined;
   return (instant) => {
@@ -142,7 +154,7 @@ export function periodsBetween(from: Date, to: Date, options: CalendarPeriodOpti
   return periods;
 }
 
-function calendarPeriodAt(atMs: number, kind: PeriodKind, rule: DayRule): CalendarPeriod {
+function calendarPeriodAt(atMs: number, kind: CalendarKind, rule: DayRule): CalendarPeriod {
   return periodOf(limitsAt(atMs, kind, rule));
 }
 
@@ -158,7 +170,7 @@ interface PeriodLimits {
   readonly endMs: number;
 }
 
-function limitsAt(atMs: number, kind: PeriodKind, rule: DayRule): PeriodLimits {
+function limitsAt(atMs: number, kind: CalendarKind, rule: DayRule): PeriodLimits {
   return kind === 'hour' ? limitsOfHour(atMs, rule) : limitsOfDay(dayAt(atMs, rule), kind, rule);
 }
 
@@ -226,7 +238,9 @@ function checkTarget(target: string, kind: PeriodKind | PeriodKeyFunction, of: s
   if (target !== 'current' && target !== 'previous') {
     refuseOption(`target${of}`, target, `it must be 'current' or 'previous'`);
   }
-  if (target === 'previous' && typeof kind === 'function') {
+  if (target !== 'previous') return;
+  if (kind === 'tick') refuseOption(`target${of}`, target, `a tick counts for itself`);
+  if (typeof kind === 'function') {
     throw new InvalidLockConfigurationError(
       `target 'previous'${of} cannot be used with a key function, because its periods have no order: return the key of the previous period from the function.`,
     );

@@ -38,14 +38,13 @@ const POLICIES: readonly string[] = ['none', 'latest', 'all'] satisfies CatchUp[
 const MOST_RUNS = 1000;
 
 /** @throws InvalidLockConfigurationError naming the option and its value */
-export function parseCatchUpPolicy(
-  options: CatchUpOptions,
-  { of, customKeys }: PolicySubject,
-): CatchUpPolicy {
+export function parseCatchUpPolicy(options: CatchUpOptions, { of, endless }: PolicySubject): CatchUpPolicy {
   const { catchUp = 'none', catchUpWindow = '7d', catchUpLimit = 31 } = options;
   if (!POLICIES.includes(catchUp))
     refuseOption(`catchUp ${of}`, catchUp, `it must be 'none', 'latest' or 'all'`);
-  if (customKeys && catchUp === 'latest')
+  if (endless === 'a tick' && catchUp !== 'none')
+    refuseOption(`catchUp ${of}`, catchUp, `a tick is never caught up with. Use a period such as 'hour'`);
+  if (endless !== undefined && catchUp === 'latest')
     refuseOption(
       `catchUp ${of}`,
       catchUp,

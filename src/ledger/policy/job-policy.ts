@@ -21,6 +21,7 @@ import {
   type PeriodOptions,
 } from '../periods/period';
 import { parseCatchUpPolicy, type CatchUpOptions, type CatchUpPolicy } from './catch-up';
+import type { PolicySubject } from './policy-subject';
 import { parseRetryPolicy, type RetryOptions, type RetryPolicy } from './retry';
 
 /** The options of a job that runs once per period. */
@@ -29,7 +30,7 @@ export interface OncePerOptions extends CatchUpOptions {
   readonly name?: string | undefined;
   /**
    * The time zone of the business day, an IANA name. Default: that of the job's schedule, or else the guard's
-   * `defaultTimeZone`. Without any of them, the job is rejected.
+   * `defaultTimeZone`. Without any of them, the job is rejected, unless it runs once per tick.
    */
   readonly timeZone?: string | undefined;
   /** When a business day begins, by the wall clock of the zone. Default `'00:00'`. */
@@ -63,7 +64,10 @@ export interface OncePerOptions extends CatchUpOptions {
 
 /** Runs a job once per period, and decides what happens otherwise. */
 export interface OncePerConfiguration extends OncePerOptions {
-  /** `'day'`, `'hour'` and so on, or a function that returns a key for an instant. */
+  /**
+   * `'day'`, `'hour'` and so on, or a function that returns a key for an instant. `'tick'`: once for each scheduled time,
+   * however far the clocks of the instances differ. A call without a scheduled time is a run of its own.
+   */
   readonly period: PeriodKind | PeriodKeyFunction;
 }
 
@@ -86,7 +90,8 @@ export interface JobPolicy {
 /** @throws InvalidLockConfigurationError naming the job, the option and its value */
 export function parseJobPolicy(oncePer: OncePerConfiguration, job: string): JobPolicy {
   checkStoredName(job, { as: 'the name of a once-per job', longest: LONGEST_KEY });
-  const { period: kind, timeZone, dayStart, target, onCrash = 'retry', calendar = everyDay } = oncePer;
+  const { period: kind, dayStart, target, onCrash = 'retry', calendar = everyDay } = oncePer;
+  const timeZone = oncePer.timeZone ?? (kind === 'tick' ? 'UTC' : undefined);
   const of = `of job '${job}'`;
   if (timeZone === undefined) {
     throw new InvalidLockConfigurationError(
@@ -95,7 +100,7 @@ export function parseJobPolicy(oncePer: OncePerConfiguration, job: string): JobP
   }
   const period = { kind, timeZone, dayStart, target };
   const periodAt = compilePeriodAt(period, ` ${of}`);
-  const subject = { of, customKeys: typeof kind === 'function' };
+  const subject = { of, endless: endlessOf(kind) };
   if (onCrash !== 'retry' && onCrash !== 'hold')
     refuseOption(`onCrash ${of}`, onCrash, `it must be 'retry' or 'hold'`);
   checkCalendar(calendar, of);
@@ -115,7 +120,12 @@ export function parseJobPolicy(oncePer: OncePerConfiguration, job: string): JobP
   };
 }
 
-/** The period options of a job whose periods have an order; `undefined` for a key function. */
+function endlessOf(kind: PeriodOptions['kind']): PolicySubject['endless'] {
+  if (kind === 'tick') return 'a tick';
+  return typeof kind === 'function' ? 'the period of a key function' : undefined;
+}
+
+/** The period options of a job whose periods follow each other; `undefined` for ticks and for a key function. */
 export function calendarPeriodsOf({
   period,
 }: JobPolicy): (CalendarPeriodOptions & PeriodOptions) | undefined {
@@ -123,7 +133,7 @@ export function calendarPeriodsOf({
 }
 
 function isOfCalendar(period: PeriodOptions): period is CalendarPeriodOptions & PeriodOptions {
-  return typeof period.kind !== 'function';
+  return endlessOf(period.kind) === undefined;
 }
 
 /** The one scope of a job, `''` for none. Also `''` if a function chooses it. */

@@ -3,8 +3,8 @@ import { refuseOption } from '../../core/options';
 export interface PolicySubject {
   /** Names the job in errors, for example `of job 'close-day'`. */
   readonly of: string;
-  /** Whether the job has a key function. Its periods have no start, no end and no order. */
-  readonly customKeys: boolean;
+  /** Of periods that no calendar has: what they are, for errors. They have no end, so none is known to be missed. */
+  readonly endless: 'a tick' | 'the period of a key function' | undefined;
 }
 
 export function checkCount(value: number, most: number, what: string): number {

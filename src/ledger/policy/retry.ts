@@ -4,7 +4,7 @@ import { refuseOption } from '../../core/options';
 import { checkCount, type PolicySubject } from './policy-subject';
 
 export interface RetryOptions {
-  /** The most attempts of a run: 1 for no retry. Default 3. */
+  /** The most attempts of a run: 1 for no retry. Default 3, and 1 for `'tick'`. */
   readonly maxAttempts?: number | undefined;
   /** The delay from the first failure to the second attempt. Default 1 minute. */
   readonly initialDelay?: Duration | undefined;
@@ -27,8 +27,15 @@ export interface RetryPolicy {
 const MOST_ATTEMPTS = 1000;
 
 /** @throws InvalidLockConfigurationError naming the option and its value */
-export function parseRetryPolicy(options: RetryOptions, { of, customKeys }: PolicySubject): RetryPolicy {
-  const { maxAttempts = 3, initialDelay = '1m', factor = 2, maxDelay, until } = options;
+export function parseRetryPolicy(options: RetryOptions, subject: PolicySubject): RetryPolicy {
+  const { of, endless } = subject;
+  const {
+    maxAttempts = endless === 'a tick' ? 1 : 3,
+    initialDelay = '1m',
+    factor = 2,
+    maxDelay,
+    until,
+  } = options;
   if (!Number.isFinite(factor) || factor < 1)
     refuseOption(`retry.factor ${of}`, factor, 'it must be a number of at least 1');
   const initialDelayMs = parseDuration(initialDelay, `retry.initialDelay ${of}`);
@@ -47,15 +54,15 @@ export function parseRetryPolicy(options: RetryOptions, { of, customKeys }: Poli
     initialDelayMs,
     factor,
     maxDelayMs,
-    untilMs: parseUntil(until, { of, customKeys }),
+    untilMs: parseUntil(until, subject),
   };
 }
 
-function parseUntil(until: RetryOptions['until'], { of, customKeys }: PolicySubject): RetryPolicy['untilMs'] {
+function parseUntil(until: RetryOptions['until'], { of, endless }: PolicySubject): RetryPolicy['untilMs'] {
   if (until === undefined) return undefined;
   if (until !== 'period-end') return parsePositiveDuration(until, `retry.until ${of}`);
-  if (!customKeys) return until;
-  return refuseOption(`retry.until ${of}`, until, 'the period of a key function has no end: give a duration');
+  if (endless === undefined) return until;
+  return refuseOption(`retry.until ${of}`, until, `${endless} has no end: give a duration`);
 }
 
 export interface FailedAttempt {

@@ -14,7 +14,7 @@ import { SeenLocks } from '../../core/lease/seen-locks';
 import { unknownOutcome } from '../../core/lease/statements';
 import type { LockTerms } from '../../core/lock-configuration';
 import type { Period } from '../periods/period';
-import type { JobPolicy } from '../policy/job-policy';
+import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
 import { commandText, runCommand } from '../operator/state-of-run';
 import { describeRun, identityOf, lockIdOf, type Run, type RunKey, type RunPeriod } from '../run';
 import type { Decision, FoundRun } from '../run-store';
@@ -203,9 +203,10 @@ function longestLeaseMs({ renewEveryMs, maxLockDurationMs, lockAtMostForMs }: Lo
 }
 
 /** Whether the period lies before the one of a tick that comes now. */
-function isPast<T>({ start }: Period, { request, snapshot }: Tick<T>): boolean {
-  const current = request.policy.periodAt(snapshot.now);
-  return start !== undefined && current.start !== undefined && start < current.start;
+function isPast<T>({ start }: Period, { request: { policy }, snapshot }: Tick<T>): boolean {
+  const current = policy.periodAt(snapshot.now).start;
+  const isOrdered = calendarPeriodsOf(policy) !== undefined;
+  return isOrdered && start !== undefined && current !== undefined && start < current;
 }
 
 const MOST_TRIES = 6;

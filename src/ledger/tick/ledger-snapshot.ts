@@ -15,8 +15,19 @@ export interface PeriodRequest {
   /** Determines the period, regardless of the current time. No other run is started then. */
   readonly at?: Date | undefined;
   readonly scheduledAt?: Date | undefined;
+  /** Of a job that runs once per tick. */
+  readonly tick?: TickOptions | undefined;
   /** When this host received the tick. */
   readonly receivedAt?: HostTime | undefined;
+}
+
+export interface TickOptions {
+  /** Without a scheduled time, all instances together run the job once in so many milliseconds. */
+  readonly everyMs?: number | undefined;
+  /** Set for a call that is a run of its own. */
+  readonly id?: string | undefined;
+  /** The next scheduled time, at which a retry comes too late. `undefined`: the call is not retried. */
+  readonly nextAfter?: ((scheduledAt: Date) => Date | undefined) | undefined;
 }
 
 export interface LedgerSnapshot {
@@ -44,17 +55,20 @@ const MOST_READS = 3;
  *   cannot be stored
  */
 export async function readSnapshot(context: LedgerContext, request: PeriodRequest): Promise<LedgerSnapshot> {
-  const { policy, scope, at } = request;
+  const { policy, scope, at, tick } = request;
+  const periodAt = (instant: Date): Period => periodOf(request, instant);
   checkInstant(at, `at of job '${policy.job}'`);
   checkInstant(request.scheduledAt, `scheduledAt of job '${policy.job}'`);
   const receivedAt = request.purpose === 'retry' ? request.receivedAt : undefined;
   const scheduledAt = request.scheduledAt ?? (receivedAt && new Date(receivedAt.wallMs));
   // A time that only the host's clock has supplied is always corrected by that clock's error.
-  const maxSkewMs = request.scheduledAt === undefined ? 0 : policy.maxSkewMs;
+  // The key of a tick is the time that its scheduler names, on each instance.
+  const toleratedMs = policy.period.kind === 'tick' ? Infinity : policy.maxSkewMs;
+  const maxSkewMs = request.scheduledAt === undefined ? 0 : toleratedMs;
   const { clock, store } = context;
   let guess = at ?? scheduledAt ?? new Date(clock.wallMs());
   for (let reads = 1; ; reads += 1) {
-    const periodKey = policy.periodAt(guess).key;
+    const periodKey = periodAt(guess).key;
     const since = at === undefined ? windowStart(policy, guess) : undefined;
     const beforeMs = clock.wallMs();
     const peek = await store.peek({ job: policy.job, scope, periodKey, since }, limitOf(context));
@@ -65,8 +79,8 @@ export async function readSnapshot(context: LedgerContext, request: PeriodReques
     const { instant, warning } = at
       ? { instant: at, warning: undefined }
       : decideInstant({ scheduledAt, now, skewMs, maxSkewMs });
-    const period = policy.periodAt(instant);
-    if (period.key === periodKey || reads === MOST_READS) {
+    const period = periodAt(instant);
+    if (period.key === periodKey || reads === MOST_READS || tick?.id !== undefined) {
       const isUnknown = at === undefined && scheduledAt === undefined && request.purpose !== 'overdue';
       const warnings = [request.scheduledAt && warning, isUnknown ? nearMissWarning(policy, now) : undefined];
       return {
@@ -82,6 +96,13 @@ export async function readSnapshot(context: LedgerContext, request: PeriodReques
     }
     guess = instant;
   }
+}
+
+/** The period that a request at this instant counts for. */
+export function periodOf({ policy, tick }: Pick<PeriodRequest, 'policy' | 'tick'>, instant: Date): Period {
+  const { everyMs = 1, id } = tick ?? {};
+  const period = policy.periodAt(new Date(Math.floor(instant.getTime() / everyMs) * everyMs));
+  return id === undefined ? period : { ...period, key: `${period.key}#${id}` };
 }
 
 /** The scheduled time by the database's clock, or now. Even a small difference counts: a deadline may be as short. */

@@ -75,6 +75,7 @@ export class OncePerExecutor {
     const refused = { executed: false, reason } as const;
     if (!hasWork(plan)) return refused;
     report.willRetry = request.willRetry && plan.own.kind === 'run' && plan.own.isNew;
+    report.isAnsweredBySkip = request.tick !== undefined;
     const work = (held: HeldLock): Promise<TaskResult<T>> => {
       tick.held = held;
       report.willRetry = request.willRetry;
@@ -127,8 +128,11 @@ export class OncePerExecutor {
       const message = `Some runs of job '${job}' may start late: ${failed}. cronlatch tries again later.`;
       events.emit('guard:warning', { message, ...(cause === undefined ? {} : { error: cause }) });
     }
-    if (plan.own.kind === 'expired') {
-      const message = `A tick of job '${job}' could not run before its period ${snapshot.period.key} ended, so the period is missed.`;
+    if (plan.own.kind === 'expired' && !plan.own.isAnswered) {
+      const { key } = snapshot.period;
+      const message = request.tick
+        ? `The tick ${key} of job '${job}' could not run before the next one, so it is lost.`
+        : `A tick of job '${job}' could not run before its period ${key} ended, so the period is missed.`;
       events.emit('guard:warning', { message });
     }
     if (plan.own.kind !== 'refused') return;

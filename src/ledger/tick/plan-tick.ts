@@ -1,5 +1,5 @@
 import type { SkipReason } from '../../core';
-import type { LedgerContext } from '../store-statements';
+import { limitOf, type LedgerContext } from '../store-statements';
 import { askCalendar, type CalendarFailure } from '../periods/calendar';
 import { periodAt, type CalendarPeriod } from '../periods/period';
 import { earliestTickOf, isPastStartDeadline, type JobPolicy } from '../policy/job-policy';
@@ -12,8 +12,8 @@ type OwnPlan =
   | { readonly kind: 'skip'; readonly reason: 'calendar' | 'deadline' }
   /** `failure`: the calendar's, if it could not decide. */
   | { readonly kind: 'refused'; readonly reason: SkipReason; readonly failure?: CalendarFailure }
-  /** A retried tick whose period has ended. */
-  | { readonly kind: 'expired' }
+  /** A retried tick whose period has ended. `isAnswered`: a run of the job has ended after it. */
+  | { readonly kind: 'expired'; readonly isAnswered?: boolean }
   /** Overdue runs without a tick. */
   | { readonly kind: 'none' };
 
@@ -70,23 +70,32 @@ export async function planTick(
 }
 
 /** @returns `undefined` if the run is a new one, which the calendar decides about */
-function planRecorded({ policy, purpose }: PeriodRequest, snapshot: LedgerSnapshot): OwnPlan | undefined {
+function planRecorded(
+  { policy, purpose, tick }: PeriodRequest,
+  snapshot: LedgerSnapshot,
+): OwnPlan | undefined {
   if (purpose === 'overdue') return { kind: 'none' };
-  const { now, instant, run } = snapshot;
+  const { now, instant, period, run } = snapshot;
   if (run !== undefined) {
     const reason = refusalOf(run, now);
     return reason === undefined ? { kind: 'run', isNew: false } : { kind: 'refused', reason };
   }
-  if (purpose === 'retry' && hasPeriodEnded(policy, instant, now)) return { kind: 'expired' };
-  return undefined;
+  if (purpose !== 'retry') return undefined;
+  const hasEnded = tick
+    ? (tick.nextAfter?.(period.start ?? instant) ?? now) <= now
+    : hasPeriodEnded(policy, instant, now);
+  return hasEnded ? { kind: 'expired' } : undefined;
 }
 
 async function planNew(
   context: LedgerContext,
-  { policy }: PeriodRequest,
+  request: PeriodRequest,
   snapshot: LedgerSnapshot,
 ): Promise<OwnPlan> {
+  const { policy, tick, purpose } = request;
   const { now, period } = snapshot;
+  if (tick && purpose === 'retry' && (await isAnswered(context, request, snapshot)))
+    return { kind: 'expired', isAnswered: true };
   const answer = await askCalendar(policy.calendar, period.businessDate, context);
   if (answer === 'holiday') return { kind: 'skip', reason: 'calendar' };
   if (answer !== 'business-day') return { kind: 'refused', reason: 'calendar', failure: answer };
@@ -94,6 +103,20 @@ async function planNew(
   if (isPastStartDeadline(policy.startDeadlineMs, { now, scheduledAt }))
     return { kind: 'skip', reason: 'deadline' };
   return { kind: 'run', isNew: true };
+}
+
+/** A tick that comes while the job runs has been answered, as with a lock alone. */
+async function isAnswered(
+  context: LedgerContext,
+  { policy: { job }, scope }: PeriodRequest,
+  { instant }: LedgerSnapshot,
+): Promise<boolean> {
+  const query = { job, scope, order: 'newest-first', limit: 1 } as const;
+  const [newest] = await context.store.find(query, limitOf(context));
+  return (
+    newest !== undefined &&
+    (newest.state === 'running' || Number(newest.finishedAt ?? NaN) > instant.getTime())
+  );
 }
 
 /**

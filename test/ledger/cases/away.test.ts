@@ -171,7 +171,7 @@ testLedger(
     await assert.rejects(yesterday.guard.run(keptAlive, failing), /no bank/);
     await place.elapse('20h30s');
     const at = new Date('2026-11-20T12:00:00Z');
-    const retry = await runningJob(yesterday.guard, { ...keptAlive, at } as typeof keptAlive);
+    const retry = await runningJob(yesterday.guard, { ...keptAlive, at });
     const { tick, effects } = daily(today);
     assert.equal(await tick(), undefined);
     assert.deepEqual(

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { InvalidLockUseError } from 'cronlatch';
-import { periodAt, type CalendarPeriodOptions, type PeriodKind } from '#cronlatch/ledger/periods/period';
+import { periodAt, type CalendarPeriodOptions, type CalendarKind } from '#cronlatch/ledger/periods/period';
 import { periodOfKey } from '#cronlatch/ledger/periods/period-of-key';
 import { sampleSize } from '../../support/checks/sample-size';
 
 const NUM_RUNS = sampleSize({ fast: 1000, full: 50_000 });
 
-const KINDS: readonly PeriodKind[] = ['hour', 'day', 'week', 'month', 'quarter', 'year'];
+const KINDS: readonly CalendarKind[] = ['hour', 'day', 'week', 'month', 'quarter', 'year'];
 
 const options = fc.record({
   kind: fc.constantFrom(...KINDS),
@@ -42,7 +42,7 @@ const FOUND: readonly [string, string, string, string][] = [
   ['week 53 (L-41)', '2026-W53', 'UTC', '00:00'],
 ];
 
-function kindOf(key: string): PeriodKind {
+function kindOf(key: string): CalendarKind {
   return key.includes('T') ? 'hour' : key.includes('W') ? 'week' : 'day';
 }
 
@@ -58,7 +58,7 @@ void test(`a key identifies its own period, even if runs count for the period be
 });
 
 /** Why it is rejected | key | kind | zone */
-const REFUSED: readonly [string, string, PeriodKind, string?][] = [
+const REFUSED: readonly [string, string, CalendarKind, string?][] = [
   ['empty', '', 'day'],
   ['a word', 'today', 'day'],
   ['not a date of the calendar', '2026-02-30', 'day'],

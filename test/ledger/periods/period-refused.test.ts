@@ -4,7 +4,7 @@ import { InvalidLockConfigurationError } from 'cronlatch';
 import {
   periodAt,
   periodsBetween,
-  type PeriodKind,
+  type CalendarKind,
   type PeriodOptions,
 } from '#cronlatch/ledger/periods/period';
 import { refused } from '../../support/checks/refused';
@@ -79,7 +79,7 @@ void test('if a key function throws, cronlatch throws its own error with that ca
 void test('an invalid period is rejected', () => {
   const options = { kind: 'day', timeZone: 'UTC' } as const;
   for (const kind of ['days', 'minute', '', undefined, null, 'constructor'])
-    refused(() => periodAt(NOON, { ...options, kind: kind as PeriodKind }), 'kind is ', `'quarter'`);
+    refused(() => periodAt(NOON, { ...options, kind: kind as CalendarKind }), 'kind is ', `'quarter'`);
   refused(() => periodAt(NOON, { ...options, target: 'next' as 'current' }), 'target is "next"');
   refused(() => periodAt(NOON, { ...custom(() => 'x'), target: 'previous' }), `target 'previous'`);
   refused(() => periodAt(new Date(NaN), options), 'is not an instant');

@@ -6,14 +6,14 @@ import {
   periodAt,
   periodsBetween,
   previousPeriod,
-  type PeriodKind,
+  type CalendarKind,
 } from '#cronlatch/ledger/periods/period';
 import { sampleSize } from '../../support/checks/sample-size';
 
 const NUM_RUNS = sampleSize({ fast: 500, full: 50_000 });
 
 const options = fc.record({
-  kind: fc.constantFrom<PeriodKind[]>('hour', 'day', 'week', 'month', 'quarter', 'year'),
+  kind: fc.constantFrom<CalendarKind[]>('hour', 'day', 'week', 'month', 'quarter', 'year'),
   timeZone: fc.constantFrom(...Intl.supportedValuesOf('timeZone')),
   dayStart: fc.constantFrom('00:00', '00:30', '01:30', '02:30', '06:00', '23:59'),
 });

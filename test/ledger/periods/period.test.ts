@@ -6,11 +6,11 @@ import {
   periodsBetween,
   previousPeriod,
   type CalendarPeriodOptions,
-  type PeriodKind,
+  type CalendarKind,
 } from '#cronlatch/ledger/periods/period';
 
 const at = (text: string): Date => new Date(text);
-const zoned = (kind: PeriodKind, timeZone: string, dayStart = '00:00'): CalendarPeriodOptions => ({
+const zoned = (kind: CalendarKind, timeZone: string, dayStart = '00:00'): CalendarPeriodOptions => ({
   kind,
   timeZone,
   dayStart,
@@ -48,7 +48,7 @@ a year | year | Asia/Tokyo | 2026-12-31T15:00Z | 2027 | 2026-12-31T15:00Z | 2027
 
 for (const row of PERIODS.trim().split('\n')) {
   const [what, kind, timeZone = '', instant = '', key, start = '', end = ''] = row.split(' | ');
-  const options = zoned(kind as PeriodKind, timeZone);
+  const options = zoned(kind as CalendarKind, timeZone);
   void test(`${what}: ${instant} lies in ${key} in ${timeZone}`, () => {
     const period = periodAt(at(instant), options);
     assert.deepEqual([period.key, period.start, period.end], [key, at(start), at(end)]);
@@ -85,7 +85,7 @@ void test('an hour belongs to the business date in which it begins', () => {
 
 void test(`target 'previous' counts a run for the period before, for every kind`, () => {
   const tuesday = at('2026-11-24T03:00:00Z');
-  const expected: [PeriodKind, string][] = [
+  const expected: [CalendarKind, string][] = [
     ['hour', '2026-11-24T02+0000'],
     ['day', '2026-11-23'],
     ['week', '2026-W47'],

@@ -14,17 +14,17 @@ import {
   periodsWithoutRun,
   type CatchUpOptions,
 } from '#cronlatch/ledger/policy/catch-up';
-import { periodAt, type PeriodKind } from '#cronlatch/ledger/periods/period';
+import { periodAt, type CalendarKind } from '#cronlatch/ledger/periods/period';
 import { refused } from '../../support/checks/refused';
 
-const SUBJECT = { of: `of job 'close-day'`, customKeys: false };
+const SUBJECT = { of: `of job 'close-day'`, endless: undefined };
 
 interface Situation extends CatchUpOptions {
   now: string;
   first?: string | undefined;
   recorded?: string[];
   timeZone?: string;
-  kind?: PeriodKind;
+  kind?: CalendarKind;
   target?: 'previous';
   calendar?: BusinessCalendar;
 }
@@ -209,7 +209,7 @@ for (const [options, culprit] of REFUSED)
   });
 
 void test("catchUp 'latest' is rejected for custom period keys, which have no order (L-47)", () => {
-  const customKeys = { ...SUBJECT, customKeys: true };
+  const customKeys = { ...SUBJECT, endless: 'the period of a key function' } as const;
   refused(() => parseCatchUpPolicy({ catchUp: 'latest' }, customKeys), 'the periods of a key function');
   assert.equal(parseCatchUpPolicy({ catchUp: 'all' }, customKeys).catchUp, 'all');
   assert.equal(parseCatchUpPolicy({}, customKeys).catchUp, 'none');

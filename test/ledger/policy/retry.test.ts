@@ -11,7 +11,7 @@ import {
 } from '#cronlatch/ledger/policy/retry';
 import { refused } from '../../support/checks/refused';
 
-const SUBJECT = { of: `of job 'close-day'`, customKeys: false };
+const SUBJECT = { of: `of job 'close-day'`, endless: undefined };
 const NOW = new Date('2026-11-20T03:00:00Z');
 
 const after = (ms: number): Date => new Date(NOW.getTime() + ms);
@@ -145,10 +145,13 @@ for (const [options, culprit] of REFUSED)
 
 void test("until 'period-end' is rejected for a period without an end", () => {
   assert.throws(
-    () => parseRetryPolicy({ until: 'period-end' }, { ...SUBJECT, customKeys: true }),
+    () => parseRetryPolicy({ until: 'period-end' }, { ...SUBJECT, endless: 'the period of a key function' }),
     /retry.until of job 'close-day' is "period-end": .* give a duration/,
   );
-  assert.equal(parseRetryPolicy({ until: '1h' }, { ...SUBJECT, customKeys: true }).untilMs, 3_600_000);
+  assert.equal(
+    parseRetryPolicy({ until: '1h' }, { ...SUBJECT, endless: 'the period of a key function' }).untilMs,
+    3_600_000,
+  );
 });
 
 void test('a first delay of more than an hour raises maxDelay, unless maxDelay is set', () => {

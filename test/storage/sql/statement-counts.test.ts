@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { createJobGuard } from 'cronlatch/typeorm';
+import { systemClock } from '#cronlatch/core/clock';
+import { callsOf } from '#cronlatch/guard/calls/calls';
 import { DatabaseAccess } from '#cronlatch/storage/sql/database/database-access';
 import { SqlLockProvider } from '#cronlatch/storage/sql/database/sql-lock-provider';
 import { SqlRunStore } from '#cronlatch/storage/sql/ledger/sql-run-store';
@@ -12,6 +14,7 @@ import { CLAIM, FAILED, LIMIT, PENDING, RUNNING } from '../../support/jobs/runs'
 import { TypeOrmRunStore } from '../../support/stores/typeorm-run-store';
 
 const JOB = { name: 'job', lockAtMostFor: '1m' } as const;
+const NOW = Date.now();
 
 /** The session is read and set up, the lock table is inspected, and its place is read. */
 const AT_START = ['SELECT', 'SET', 'SELECT', 'SELECT'];
@@ -139,6 +142,46 @@ testOnServers('each step of the ledger costs the expected number of statements',
     'SELECT', // summaries
   ]);
 });
+
+testOnServers(
+  'a recorded tick costs five statements, a refused one one, and one more if its period was guessed wrong',
+  async (bench) => {
+    await createRunTables(bench.application);
+    const log = bench.closeAtEnd(await statementLog(bench.server, bench.database));
+    const clock = { ...systemClock, wallMs: () => Date.now() + 3_600_000 };
+    const source = bench.dataSource({ url: log.url });
+    const guard = bench.closeAtEnd(
+      await createJobGuard(source, { clock, logger: false, pollInterval: false }),
+    );
+    const sent = async (call: () => Promise<unknown>): Promise<number> => {
+      log.statements();
+      await call();
+      return log.statements().length;
+    };
+    const run = (period: 'tick' | 'day', minutesAgo: number): Promise<unknown> => {
+      const scheduledAt = new Date(NOW - minutesAgo * 60_000);
+      const oncePer = { period, timeZone: 'UTC', maxSkew: '2h' } as const;
+      return guard.run({ ...JOB, name: period, oncePer, scheduledAt }, () => {});
+    };
+    await run('tick', 1); // It inserts the row of the lock, and names the place of the locks.
+    assert.equal(await sent(() => run('tick', 0)), 5, 'peek, lock, claim, completion and release');
+    assert.equal(await sent(() => run('tick', 0)), 1, 'a tick that another instance has run');
+    await run('day', 0);
+    assert.equal(await sent(() => run('day', 0)), 1, 'a day that is done');
+
+    const calls = callsOf(guard);
+    const call = () => () => {};
+    const configuration = { ...JOB, name: 'tick', oncePer: { period: 'tick', name: 'interval' } } as const;
+    const job = calls.admitOne({ configuration, call, place: 'interval', intervalMs: 60_000 });
+    const tick = { task: call(), args: [], call };
+    await guard.runOverdue(); // The job is in the register.
+    assert.equal(
+      await sent(() => calls.execute(job, tick)),
+      6,
+      'the clock of this host names another minute',
+    );
+  },
+);
 
 testOnServers('the locks and the runs of one guard share the same two connections', async (bench) => {
   await createRunTables(bench.application);

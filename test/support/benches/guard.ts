@@ -4,7 +4,7 @@ import {
   type CronlatchEvents,
   type JobGuardOptions,
   type Lock,
-  type LockConfiguration,
+  type JobConfiguration,
   type TaskResult,
 } from 'cronlatch';
 import type { EventName } from 'cronlatch/provider';
@@ -40,7 +40,7 @@ export interface RunningJob {
 /** A job that has started, and ends when the test ends it. */
 export async function runningJob(
   guard: JobGuard,
-  configuration: LockConfiguration = JOB,
+  configuration: JobConfiguration = JOB,
 ): Promise<RunningJob> {
   const started = signal<Lock>();
   const end = signal<unknown>();

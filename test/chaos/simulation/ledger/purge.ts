@@ -35,7 +35,7 @@ function completedBefore(
   count: number,
 ): string[] {
   const { period } = configuration.oncePer;
-  if (typeof period !== 'string') throw new Error(`Job '${job}' has no dated periods.`);
+  if (typeof period !== 'string' || period === 'tick') throw new Error(`Job '${job}' has no dated periods.`);
   const timeZone = 'UTC';
   const options = { kind: period, timeZone };
   const writtenAt = new Date(EPOCH_MS - DAYS_AGO_MS);
