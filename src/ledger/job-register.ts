@@ -37,8 +37,6 @@ export interface DeclaredJob {
   /** `undefined`: none, or a function. */
   readonly scope?: string | undefined;
   readonly hasScopeFunction: boolean;
-  /** A job with only a lock keeps its last run in the register. */
-  readonly history: boolean;
   /** `false`: no instance runs it. `undefined`: it may run, or a function decides. */
   readonly enabled?: false | undefined;
   /** The instance is on standby, and knows of no other instance that runs the job. */
@@ -61,17 +59,10 @@ export const REGISTER_EVERY_MS = 120_000;
 /** No instance declares a job that was not registered for so long. */
 export const IDLE_AFTER_MS = 900_000;
 
-/** All instants but the scheduled time are the database's. Only a job with `history: true` has a last run. */
+/** All instants but the scheduled time are the database's. */
 export interface RegisteredJob extends JobRegistration {
   /** When an instance last registered it. Instances do so every 2 minutes, at a check for overdue runs. */
   readonly registeredAt: Date;
-  /** The last different declaration of this job, and when it was last registered. */
-  readonly previous: Pick<RegisteredJob, 'declared' | 'registeredBy' | 'registeredAt'> | undefined;
-  readonly lastStartedAt: Date | undefined;
-  readonly lastFinishedAt: Date | undefined;
-  readonly lastOutcome: 'completed' | 'failed' | undefined;
-  /** The instance that ran it: `host/pid`. */
-  readonly lastHolder: string | undefined;
 }
 
 export interface JobRegister {
@@ -88,22 +79,11 @@ export interface UnreadableJob extends Pick<RegisteredJob, 'job' | 'version' | '
   readonly declared?: DeclaredJob | undefined;
 }
 
-export type JobChange = ScheduleChange | LastRunChange;
-
 /** Moves the next scheduled time on, unless the stored one is later than `answeredAt`. */
-interface ScheduleChange {
+export interface JobChange {
   readonly job: string;
   readonly answeredAt: Date;
   readonly nextScheduledAt: Date | undefined;
-}
-
-/** Records a run, unless a later one is recorded. The store counts both durations back from its current time. */
-export interface LastRunChange {
-  readonly job: string;
-  readonly startedMsAgo: number;
-  readonly finishedMsAgo: number;
-  readonly outcome: 'completed' | 'failed';
-  readonly holder: string;
 }
 
 /** The options that two declarations of a job have otherwise, with both values as JSON. Standby is not one of them. */

@@ -55,19 +55,17 @@ export function zoneOf(declared: DeclaredJob | undefined): string | undefined {
   return declared?.timeZone ?? declared?.schedules[0]?.timeZone;
 }
 
-/** Whether the register or the ledger knows if a job of this kind has run: it keeps its runs, or at least the last one. */
-export function isAnswerKept({ kind, history }: DeclaredJob): boolean {
-  return kind !== 'lock' || history;
+/** Whether the ledger knows if a job of this kind has run. */
+export function isRecorded({ kind }: DeclaredJob): boolean {
+  return kind !== 'lock';
 }
 
 /** The jobs whose scheduled time passed longer ago than the tolerance, and that time. */
 export function findLateJobs({ now, jobs }: JobRegister, toleranceMs: number): ReadonlyMap<string, Date> {
   const late = new Map<string, Date>();
-  for (const { job, declared, nextScheduledAt, lastStartedAt } of jobs) {
-    if (!isAnswerKept(declared) || declared.enabled === false || nextScheduledAt === undefined) continue;
-    // The instance that ran it may have crashed before it could move the scheduled time on.
-    const hasRun = lastStartedAt !== undefined && lastStartedAt >= nextScheduledAt;
-    if (!hasRun && now.getTime() - nextScheduledAt.getTime() > toleranceMs) late.set(job, nextScheduledAt);
+  for (const { job, declared, nextScheduledAt } of jobs) {
+    if (!isRecorded(declared) || declared.enabled === false || nextScheduledAt === undefined) continue;
+    if (now.getTime() - nextScheduledAt.getTime() > toleranceMs) late.set(job, nextScheduledAt);
   }
   return late;
 }

@@ -147,9 +147,8 @@ export interface RunStore {
    */
   purge(request: PurgeRequest, options: StatementOptions): Promise<PurgeStep>;
   /**
-   * Registers jobs, so that any process can list them, with one statement for all. A job that is registered again keeps
-   * its last run. Its declaration becomes `previous` if the new one differs, and `nextAfterRegistration` decides its next
-   * scheduled time.
+   * Registers jobs, so that any process can list them, with one statement for all. For a job that is registered
+   * again, `nextAfterRegistration` decides the next scheduled time.
    *
    * @param jobs each job at most once
    * @throws SchemaMismatchError if the table of the register is missing or cannot be used

@@ -2,7 +2,7 @@ import { diag, type BatchObservableResult, type Meter } from '@opentelemetry/api
 import type { JobGuard } from '../guard';
 import type { Calls } from '../guard/calls/calls';
 import type { OncePerJobRunner } from '../guard/calls/once-per-job-runner';
-import { findLateJobs, isAnswerKept } from '../ledger/known-register';
+import { findLateJobs, isRecorded } from '../ledger/known-register';
 import { limitOf } from '../ledger/store-statements';
 import { jobAttribute } from './attributes';
 
@@ -81,6 +81,6 @@ async function readLate(
   const register = await context.store.jobs(limitOf(context));
   const late = findLateJobs(register, toleranceMs);
   return register.jobs
-    .filter(({ declared, nextScheduledAt }) => isAnswerKept(declared) && nextScheduledAt !== undefined)
+    .filter(({ declared, nextScheduledAt }) => isRecorded(declared) && nextScheduledAt !== undefined)
     .map(({ job }) => [job, late.has(job) ? 1 : 0]);
 }

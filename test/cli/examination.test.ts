@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { InMemoryLockProvider } from 'cronlatch/memory';
-import type { DeclaredJob } from 'cronlatch/provider';
 import { createJobGuard } from 'cronlatch/typeorm';
 import { DataSource } from 'typeorm';
 import type { Finding } from '#cronlatch/storage/sql/connections/finding';
@@ -15,7 +14,6 @@ import {
 } from '../support/databases/fresh';
 import { insertLockRow } from '../support/databases/lock-table';
 import { ledgerDataSource } from '../support/databases/run-tables';
-import { TypeOrmRunStore } from '../support/stores/typeorm-run-store';
 
 const HOUR_MS = 3_600_000;
 
@@ -67,27 +65,6 @@ testOnEvery('locks that last too long are reported, and owners of other programs
   const { findings } = await examined(database.options);
   const codes = ['warning long-lock', 'warning unknown-owner'];
   assert.deepEqual(codesOf(findings), codes);
-});
-
-testOnEvery('deployments that declare a job differently are reported', async (database) => {
-  const dataSource = await ledgerDataSource(database);
-  const store = new TypeOrmRunStore(dataSource);
-  const declared: DeclaredJob = {
-    ...{ lock: 'close-day', lockAtMostForMs: 60_000, lockAtLeastForMs: 0, keepAlive: false },
-    ...{ kind: 'lock', schedules: [], hasCalendar: false, hasScopeFunction: false, history: false },
-  };
-  const first = { job: 'close-day', declared, version: '9.9.9', registeredBy: 'web-1/1' };
-  const second = { ...first, registeredBy: 'web-2/1', declared: { ...declared, keepAlive: true } };
-  for (const job of [first, second])
-    await store.registerJobs([{ nextScheduledAt: undefined, ...job }], { timeoutMs: 5000 });
-  await store.close();
-  await dataSource.destroy();
-  const { findings } = await examined(database.options);
-  assert.deepEqual(codesOf(findings), ['warning deployments-differ']);
-  assert.match(
-    findings[0]?.problem ?? '',
-    /^Two deployments declare job 'close-day' with different keepAlive: web-1\/1 at .+Z and web-2\/1 at .+Z\.$/,
-  );
 });
 
 /** What the guard's own connection to a SQLite file finds. */

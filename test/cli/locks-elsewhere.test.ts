@@ -1,3 +1,4 @@
+import { declareLockJob } from '../support/jobs/lock-job';
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -31,7 +32,7 @@ testRedis('status, why and locks show locks in Redis, and that Redis is gone', a
   assert.deepEqual([init.status, init.stderr], [0, '']);
   const options = { lockProvider: bench.provider(), logger: false, pollInterval: false } as const;
   await using guard = closing(await createJobGuard(url, options));
-  for (const name of ['busy', 'idle']) guard.wrap({ name, lockAtMostFor: '10m', history: true }, () => {});
+  for (const name of ['busy', 'idle']) declareLockJob(guard, { name, lockAtMostFor: '10m' });
   await guard.runOverdue();
   const job = await runningJob(guard, { name: 'busy', lockAtMostFor: '10m' });
   const app = join(dirname(url.replace('sqlite:', '')), `${randomUUID()}.cjs`);

@@ -1,3 +1,4 @@
+import { declareLockJob } from '../support/jobs/lock-job';
 import assert from 'node:assert/strict';
 import type { JobGuard } from 'cronlatch';
 import * as mysqlDriver from 'cronlatch/mysql2';
@@ -117,8 +118,9 @@ testOperated(
   'a job that has no single lock is refused, and so is a job that no instance has declared',
   async ({ guard, call, query }) => {
     const lockOf = (order: unknown): string => `order-${String(order)}`;
-    guard.wrap({ name: lockOf, label: 'ship-order', lockAtMostFor: '1m', history: true }, () => {});
-    guard.wrap({ ...JOB, history: true }, () => {});
+    declareLockJob(guard, { name: 'ship-order', nameOf: lockOf, lockAtMostFor: '1m' });
+    declareLockJob(guard, JOB);
+    await guard.runOverdue();
     await register(guard, dailyJob('ticks', { kind: 'tick' }));
     for (const [job, line] of [
       ['ship-order', /^Job 'ship-order' cannot be paused: its lock names depend on its arguments\. Use its/],

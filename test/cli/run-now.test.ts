@@ -6,10 +6,10 @@ import { testOperated, wordsOf, type Operated } from './operated';
 const ACT = `--yes --reason 'the bank was late' --actor anne`;
 const EVERY = ['mysql', 'mariadb', 'postgres', 'sqlite'] as const;
 
-/** An instance that has declared a job which only an operator starts, and one that runs once per day. */
+/** An instance that has declared a job which runs once per tick, and one that runs once per day. */
 async function instanceOf(bench: Operated, task: () => unknown = () => {}) {
   const guard = await bench.createJobGuard(bench.url, { logger: false, pollInterval: '200ms' });
-  guard.wrap({ name: 'report', lockAtMostFor: '1m', history: true }, task);
+  guard.wrap({ name: 'report', lockAtMostFor: '1m', oncePer: { period: 'tick' } }, task);
   guard.wrap({ name: 'bill', lockAtMostFor: '1m', oncePer: { period: 'day', timeZone: 'UTC' } }, task);
   await guard.runOverdue();
   return closing(guard);

@@ -11,7 +11,7 @@ export function dailyJob(job: string, declared: Partial<DeclaredJob> = {}): JobR
   return {
     job,
     declared: {
-      ...{ lock: job, lockAtMostForMs: 600_000, lockAtLeastForMs: 0, keepAlive: false, history: false },
+      ...{ lock: job, lockAtMostForMs: 600_000, lockAtLeastForMs: 0, keepAlive: false },
       ...{ kind: 'day', timeZone: 'UTC', hasCalendar: false, hasScopeFunction: false },
       schedules: [{ expression: '0 3 * * *', timeZone: 'UTC' }],
       ...declared,

@@ -1,4 +1,5 @@
 /** Locks that are not in the database of the runs: their state comes from the lock provider. */
+import { declareLockJob } from '../support/jobs/lock-job';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { JobGuard, LockStorageError } from 'cronlatch';
@@ -24,7 +25,7 @@ async function guardOn(lockProvider: LockProvider): Promise<JobGuard> {
     runStore: new RunsAndRequests({ clock: systemClock }),
     ...OPTIONS,
   });
-  for (const name of NAMES) guard.wrap({ name, lockAtMostFor: '10m', history: true }, () => {});
+  for (const name of NAMES) declareLockJob(guard, { name, lockAtMostFor: '10m' });
   await guard.runOverdue();
   return guard;
 }
@@ -123,7 +124,7 @@ void test('a lock name that the lock provider cannot have hides no other lock', 
       name === 'idle' ? provider.inspect('x'.repeat(300)) : Promise.resolve({ name, ...found }),
   };
   const guard = newGuard({ lockProvider, runStore, ...OPTIONS });
-  for (const name of NAMES) guard.wrap({ name, lockAtMostFor: '10m', history: true }, () => {});
+  for (const name of NAMES) declareLockJob(guard, { name, lockAtMostFor: '10m' });
   await guard.runOverdue();
   assert.deepEqual(await statesOf(guard), { busy: 'running', paused: 'running', idle: 'ok' });
 });

@@ -12,7 +12,7 @@ import { newGuard } from '../support/benches/guard-with-runs';
 
 const HOUR_MS = 3_600_000;
 const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
-const WITH_HISTORY = { ...JOB, history: true } as const;
+const RECORDED = { ...JOB, oncePer: { period: 'tick' } } as const;
 const SHARED = { ...JOB, shared: true } as const;
 
 /** A job that is scheduled every full hour. */
@@ -94,7 +94,7 @@ void test('a scheduled job is registered with what it declares, its next schedul
     retry: { maxAttempts: 5, initialDelayMs: 60_000, factor: 2, maxDelayMs: HOUR_MS },
     onCrash: 'hold',
     catchUp: { catchUp: 'none', windowMs: 7 * 24 * HOUR_MS, limit: 31 },
-    ...{ hasCalendar: true, scope: 'eu', hasScopeFunction: false, history: false },
+    ...{ hasCalendar: true, scope: 'eu', hasScopeFunction: false },
   });
 });
 
@@ -223,7 +223,7 @@ void test('an instance that answers no tick reports each scheduled time that oth
   const of = bench();
   const reported: number[] = [];
   of.guard.on('job:late', ({ scheduledAt }) => void reported.push(scheduledAt.getTime()));
-  scheduled(of, WITH_HISTORY);
+  scheduled(of, RECORDED);
   const first = Number((await registered(of)).nextScheduledAt);
   of.clock.advance('90m');
   await of.guard.runOverdue();
@@ -331,8 +331,8 @@ void test('a late job is a log line', async () => {
   ]);
 });
 
-void test('a job that has only a lock is late only if it has a history', async () => {
-  for (const configuration of [JOB, WITH_HISTORY]) {
+void test('a job that has only a lock is never late, but one that is recorded', async () => {
+  for (const configuration of [JOB, RECORDED]) {
     const of = bench();
     scheduled(of, configuration);
     await registered(of);
@@ -394,8 +394,8 @@ void test('a declaration that differs from that of another instance is reported 
   const of = bench();
   const warnings = warningsOf(of);
   scheduled(of, DAILY);
-  const { declared, previous } = await registered(of);
-  assert.deepEqual([warnings, previous], [[], undefined]);
+  const { declared } = await registered(of);
+  assert.deepEqual(warnings, []);
   const other: JobRegistration = {
     ...{ job: 'close-day', nextScheduledAt: undefined, version: '1.0.0', registeredBy: 'blue/7' },
     declared: { ...declared, timeZone: 'UTC', onCrash: 'hold' },
@@ -404,13 +404,12 @@ void test('a declaration that differs from that of another instance is reported 
   const { registeredAt } = await registered(of);
   const green = bench({ ...of.options() });
   scheduled(green, DAILY);
-  const after = await registered(green);
+  await registered(green);
   assert.equal(warnings.length, 1);
   assert.equal(
     warnings[0],
     `Job 'close-day' is declared differently than by blue/7, which registered it at ${registeredAt.toISOString()}: timeZone (there "UTC", here "Europe/Paris"), onCrash (there "hold", here "retry"). If that instance is still running, deploy the same version to both.`,
   );
-  assert.deepEqual(after.previous, { declared: other.declared, registeredBy: 'blue/7', registeredAt });
 });
 
 void test('two jobs that share a lock are one job with the schedules of both', async () => {
@@ -447,11 +446,11 @@ void test('a once-per job is registered beside a lock job of its name', async ()
   }
 });
 
-void test('a job that is wrapped again and again is registered once', async (t) => {
+void test('a job that is declared again and again is registered once', async (t) => {
   const of = bench();
   const register = t.mock.method(of.runStore, 'registerJobs');
   for (let i = 0; i < 3; i += 1) {
-    of.guard.wrap(WITH_HISTORY, () => {});
+    callsOf(of.guard).admit([hourly(SHARED)]);
     await of.guard.runOverdue();
   }
   assert.equal(register.mock.callCount(), 1);
@@ -473,14 +472,16 @@ void test('a failure of the register is reported once, and the next poll tries a
 void test('the options of the register are checked', () => {
   const of = bench();
   const code = InvalidLockConfigurationError.code;
-  assert.throws(() => of.guard.check({ ...JOB, history: 'yes' as never }), {
-    code,
-    message: /^history of job 'job' is "yes"/,
-  });
-  assert.throws(() => of.guard.check({ ...DAILY, history: true }), {
-    code,
-    message: /^history is set for job 'close-day', which runs once per period/,
-  });
+  for (const history of [true, false])
+    for (const configuration of [
+      { ...JOB, history },
+      { ...DAILY, oncePer: { ...DAILY.oncePer, history } },
+    ])
+      assert.throws(() => of.guard.check(configuration), {
+        code,
+        message:
+          /^The option history of job '[a-z-]+' is gone: .+ use @OncePer\('tick'\), or oncePer: \{ period: 'tick' \}\.$/,
+      });
   assert.throws(() => bench({ lateAfter: '0s' }), { code, message: /lateAfter/ });
   assert.throws(
     () => newGuard({ lockProvider: of.provider, runStore: of.runStore, lateAftr: '1m' } as never),
@@ -496,7 +497,6 @@ void test('the register shows standby only while no other instance is known to r
   assert.equal(await standby(), true);
   of.guard.standby(false);
   assert.equal(await standby(), undefined);
-  assert.equal((await registered(of)).previous?.declared.standby, true);
   const here = await registered(of);
   await of.runStore.registerJobs([{ ...here, registeredBy: 'web-2/9' }]);
   of.guard.standby(true);

@@ -15,11 +15,15 @@ import { FaultyRunStore } from '../support/faults/run-store';
 import type { JobRegistration } from '#cronlatch/ledger/job-register';
 
 /** A job as an instance registers it. */
-function registration(job: string, nextScheduledAt: Date | undefined, history = true): JobRegistration {
+function registration(
+  job: string,
+  nextScheduledAt: Date | undefined,
+  kind: 'lock' | 'custom' = 'custom',
+): JobRegistration {
   const declared: DeclaredJob = {
     ...{ lock: job, lockAtMostForMs: 600_000, lockAtLeastForMs: 0, keepAlive: false },
-    kind: 'lock',
-    ...{ schedules: [{ expression: '0 3 * * *' }], hasCalendar: false, hasScopeFunction: false, history },
+    kind,
+    ...{ schedules: [{ expression: '0 3 * * *' }], hasCalendar: false, hasScopeFunction: false },
   };
   return { job, declared, nextScheduledAt, version: '0.1.0', registeredBy: 'host/1' };
 }
@@ -49,7 +53,7 @@ void test('a job is late from its next scheduled time plus the tolerance', async
   await runStore.registerJobs([
     registration('nightly', scheduledAt),
     registration('by-hand', undefined),
-    registration('without-history', scheduledAt, false),
+    registration('only-a-lock', scheduledAt, 'lock'),
   ]);
   const late = async () => (await read())['cronlatch.job.late'];
   clock.advance(scheduledAt.getTime() + 600_000 - clock.wallMs());

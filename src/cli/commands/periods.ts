@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { JobGuard } from '../../guard';
 import { unreadableRemark } from '../../guard/operations/remarks';
-import type { DeclaredJob, RegisteredJob } from '../../ledger';
-import { differencesOf, scheduleText } from '../../ledger/job-register';
+import type { DeclaredJob } from '../../ledger';
+import { scheduleText } from '../../ledger/job-register';
 import { backfill as addRuns } from '../../ledger/operator/backfill';
 import { describeValue } from '../../core/options';
 import { checkDayRule, dateOf, dayOf, startOfDayMs } from '../../ledger/periods/business-date';
@@ -60,10 +60,8 @@ async function listJobs(guard: JobGuard, { json }: Options): Promise<void> {
     by: registeredBy,
   }));
   printTable(rows, { drop: ['registered', 'by', 'runs', 'next'], wrap: 'schedule' });
-  const changes = jobs.flatMap(changesOf);
-  if (changes.length + unreadable.length > 0) print('');
+  if (unreadable.length > 0) print('');
   for (const { text, command } of unreadable.map(unreadableRemark)) printAdvice(text, command, 'red');
-  for (const change of changes) printText(change, 'yellow');
 }
 
 async function forget(guard: JobGuard, options: ChangeOptions, job = ''): Promise<void> {
@@ -85,15 +83,6 @@ const WITHOUT_PERIOD: Partial<Record<DeclaredJob['kind'], string>> = {
 function periodText({ kind, timeZone, target }: DeclaredJob): string {
   const previous = target === 'previous' ? ', for the previous one' : '';
   return WITHOUT_PERIOD[kind] ?? `once per ${kind}, ${timeZone}${previous}`;
-}
-
-/** A line for each option that an earlier registration had otherwise. */
-function changesOf({ job, declared, registeredBy, previous }: RegisteredJob): string[] {
-  if (previous === undefined) return [];
-  const { registeredBy: by, registeredAt: then } = previous;
-  return differencesOf(previous.declared, declared).map(({ option, before = 'not set', now = 'not set' }) => {
-    return `${job}: ${option} is ${now} on ${registeredBy}, and was ${before} on ${by} at ${shown(at(then, zoneOf(declared)))}`;
-  });
 }
 
 async function listMissed(

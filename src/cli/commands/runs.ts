@@ -95,9 +95,6 @@ function changeRun(verb: keyof typeof DECISIONS, effect: (options: RunOptions) =
 
 type HistoryOptions = Options & { readonly limit?: number; readonly period?: string; readonly since?: Date };
 
-/** A run, or the last run of a job that has only a lock. */
-type ListedRun = Pick<Run, 'job' | 'state'> & Partial<Run>;
-
 async function showHistory(guard: JobGuard, options: HistoryOptions, job?: string): Promise<void> {
   const { scope, since, limit = since ? 1000 : 20, period, json } = options;
   const jobs = await JobCatalog.of(guard);
@@ -107,9 +104,9 @@ async function showHistory(guard: JobGuard, options: HistoryOptions, job?: strin
     return await showRun(jobs, { job, scope, periodKey: period }, json);
   }
   const query = { ...(job === undefined ? {} : { job }), ...(scope === undefined ? {} : { scope }) };
-  const found = [...(await jobs.ledger.list({ limit, ...query })), ...(scope ? [] : lastRuns(jobs, job))];
+  const found = [...(await jobs.ledger.list({ limit, ...query }))];
   if (job === undefined) found.sort((one, other) => begunMs(other) - begunMs(one));
-  const runs = found.filter((run) => begunMs(run) >= (since?.getTime() ?? 0)).slice(0, limit);
+  const runs = found.filter((run) => begunMs(run) >= (since?.getTime() ?? 0));
   const request = job === undefined ? undefined : await lastRequest(jobs, job, scope);
   if (json) return printJson('history', { job, since, runs, request });
   const none = job === undefined ? 'there are no runs' : `${shown(job)} has no runs`;
@@ -132,18 +129,11 @@ async function lastRequest({ ledger }: JobCatalog, job: string, scope: string | 
   });
 }
 
-function lastRuns({ register }: JobCatalog, job: string | undefined): ListedRun[] {
-  const jobs = (register?.jobs ?? []).filter((each) => job === undefined || each.job === job);
-  return jobs.flatMap(({ job, lastOutcome: state, lastStartedAt: startedAt, ...last }) =>
-    state ? [{ job, state, startedAt, finishedAt: last.lastFinishedAt, claimedBy: last.lastHolder }] : [],
-  );
+function begunMs({ startedAt, createdAt }: Run): number {
+  return (startedAt ?? createdAt).getTime();
 }
 
-function begunMs({ startedAt, createdAt }: ListedRun): number {
-  return (startedAt ?? createdAt)?.getTime() ?? 0;
-}
-
-function rowOf(run: ListedRun, timeZone: string | undefined): Row {
+function rowOf(run: Run, timeZone: string | undefined): Row {
   return {
     job: run.job,
     period: run.periodKey,
@@ -178,7 +168,7 @@ async function showRun({ ledger }: JobCatalog, name: RunName, json = false): Pro
   printTable(rows, { drop: ['by', 'at'], wrap: 'details' });
 }
 
-function durationOf({ startedAt, finishedAt }: ListedRun): string | undefined {
+function durationOf({ startedAt, finishedAt }: Run): string | undefined {
   if (startedAt === undefined || finishedAt === undefined) return undefined;
   return describeDuration(finishedAt.getTime() - startedAt.getTime());
 }

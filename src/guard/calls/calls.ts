@@ -25,10 +25,8 @@ import { startOf } from './start-line';
 import type { OncePerJobRunner } from './once-per-job-runner';
 
 export interface JobKeeper {
-  /** Adds a job that is scheduled, runs once per period, or has a history. Returns `false` for any other job. */
+  /** Adds a job that is scheduled, or runs once per period. Returns `false` for any other job. */
   add(job: Job & Partial<JobDeclaration>): boolean;
-  /** Adds a job with a history that was not declared before its first call. */
-  addCalled(job: Job): void;
   /** @param isOnStandby asked at each check for overdue runs */
   showStandby(isOnStandby: () => boolean): void;
   /** Registers new jobs, and jobs whose next scheduled time has become known. Does not wait for it. */
@@ -139,7 +137,6 @@ export class Calls {
     call: JobCall<T>,
     report = this.reportOf(job, call.scheduledAt),
   ): Promise<TaskResult<T>> {
-    this.parts.registered?.addCalled(job);
     return await report.during(() => this.#execute(job, call, report));
   }
 

@@ -3,7 +3,7 @@ import { callOption, checkOptionNames, describeValue, refuseOption } from '../..
 import type { OncePerConfiguration } from '../../ledger';
 import type { JobGuardOptions, JobOptions, LabelledConfiguration, MethodOptions } from './job-guard-options';
 
-const METHOD_OPTIONS = ['enabled', 'history', 'onSkip'] satisfies (keyof MethodOptions)[];
+const METHOD_OPTIONS = ['enabled', 'onSkip'] satisfies (keyof MethodOptions)[];
 
 /** Those of `createJobGuard` too, which passes them on. */
 const GUARD_OPTIONS = [
@@ -72,6 +72,13 @@ const NO_RUN_STORE =
   'The option runStore is gone: createJobGuard of a driver keeps the runs in its database, and that of cronlatch/memory keeps them in memory. Both take another lock provider as lockProvider.';
 const RETRY_OPTIONS = ['maxAttempts', 'initialDelay', 'factor', 'maxDelay', 'until'];
 
+function refuseHistory(options: object, job: string): void {
+  if (!('history' in options)) return;
+  throw new InvalidLockConfigurationError(
+    `The option history of job '${job}' is gone: a job that has only a lock keeps no record. To record each of its calls, use @OncePer('tick'), or oncePer: { period: 'tick' }.`,
+  );
+}
+
 /** @throws InvalidLockConfigurationError naming the option */
 export function checkGuardOptions(options: JobGuardOptions): void {
   if (Object(options) === options && 'runStore' in options)
@@ -91,12 +98,14 @@ export function checkTableOptions(options: object): void {
 /** @throws InvalidLockConfigurationError naming the lock or the job, and the option */
 export function checkJobOptions({ oncePer, ...others }: LabelledConfiguration): void {
   const { name } = others;
+  refuseHistory(others, name);
   checkOptionNames(others, LOCK_OPTIONS, `lock '${name}'`, { maxHold: 'maxLockDuration' });
   if (oncePer !== undefined) checkOncePerOptions(oncePer, oncePer.name ?? name);
 }
 
 /** @throws InvalidLockConfigurationError naming the job and the option */
 export function checkOncePerOptions(options: OncePerConfiguration, job: string): void {
+  refuseHistory(options, job);
   checkOptionNames(options, ONCE_PER_OPTIONS, `job '${job}'`);
   const renamed = { minDelay: 'initialDelay', backoff: 'factor' };
   checkOptionNames(options.retry ?? {}, RETRY_OPTIONS, `retry of job '${job}'`, renamed);

@@ -82,12 +82,6 @@ export interface JobOptions {
    * InvalidLockConfigurationError, which `lock:failed` reports. Default `true`.
    */
   readonly enabled?: boolean | (() => boolean) | undefined;
-  /**
-   * For a job without `oncePer`: `true` keeps the start, end, outcome and holder of the last run in the register of jobs,
-   * so that `guard.overview()` shows them, also if the job is late. It costs one statement after each run,
-   * which the run does not wait for. Default `false`.
-   */
-  readonly history?: boolean | undefined;
 }
 
 /** Options of a decorated method besides its lock and its period. */

@@ -40,7 +40,6 @@ export class JobRegistry {
   compile(configuration: LabelledConfiguration, instance?: unknown): Job {
     const job = compileJob(configuration, this.defaults, instance);
     if (job.policy !== undefined && !this.hasLedger) throw needsLedger(`Job '${job.policy.job}' needs`);
-    if (job.history && !this.hasLedger) throw needsLedger(`The history of job '${job.lock.name}' needs`);
     return job;
   }
 

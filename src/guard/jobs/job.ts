@@ -1,5 +1,4 @@
 import { InvalidLockConfigurationError, type LockConfiguration, type LockedTask } from '../../core';
-import { refuseOption } from '../../core/options';
 import type { CompiledLock } from '../../core/lock-configuration';
 import type { DeclaredJob, DeclaredSchedule, OncePerConfiguration } from '../../ledger';
 import { everyDay } from '../../ledger/periods/calendar';
@@ -16,8 +15,6 @@ interface CompiledJob {
   readonly lock: CompiledLock;
   /** Throws an InvalidLockConfigurationError if the option `enabled` fails. */
   readonly isEnabled: Switch;
-  /** The register keeps the last run. Only for a job without `oncePer`. */
-  readonly history: boolean;
 }
 
 interface LockJob extends CompiledJob {
@@ -78,30 +75,19 @@ export function compileJob(
   defaults: JobDefaults,
   instance: unknown,
 ): Job {
-  const { oncePer, enabled, history = false, nameOf, ...declared } = configuration;
+  const { oncePer, enabled, nameOf, ...declared } = configuration;
   const job = oncePer?.name ?? declared.name;
   const lock = compileLockWithDefaults(withReturnedTimes(declared, job, instance), defaults, job);
   checkJobOptions({ ...declared, oncePer });
   const isEnabled = parseEnabled(enabled, job);
-  checkHistory(configuration);
-  if (oncePer === undefined) return { lock, policy: undefined, isEnabled, history, nameOf };
+  if (oncePer === undefined) return { lock, policy: undefined, isEnabled, nameOf };
   if (nameOf !== undefined) {
     throw new InvalidLockConfigurationError(
       `Job '${lock.name}' runs once per period, so its name cannot be a function. Give it a fixed name, and use scope, which gets the arguments of the call: scope: (orderId) => orderId.`,
     );
   }
   const policy = policyOf(lock, { ...oncePer, timeZone: oncePer.timeZone ?? defaults.timeZone });
-  return { lock, policy, isEnabled, history: false, nameOf };
-}
-
-function checkHistory({ name, history, oncePer }: LabelledConfiguration): void {
-  const set: unknown = history ?? (oncePer as { readonly history?: unknown } | undefined)?.history;
-  if (set !== undefined && typeof set !== 'boolean')
-    refuseOption(`history of job '${name}'`, set, 'it must be true or false');
-  if (oncePer === undefined || set !== true) return;
-  throw new InvalidLockConfigurationError(
-    `history is set for job '${oncePer.name ?? name}', which runs once per period: the ledger keeps its runs. Remove history.`,
-  );
+  return { lock, policy, isEnabled, nameOf };
 }
 
 function policyOf(lock: LockConfiguration, oncePer: OncePerConfiguration): JobPolicy {
@@ -119,7 +105,7 @@ export function registeredName({ policy, lock }: Pick<Job, 'policy' | 'lock'>): 
 
 /** What the register shows of a job. Its keys always have the same order, because declarations are compared as JSON. */
 export function declaredJobOf(job: Job & Partial<JobDeclaration>): DeclaredJob {
-  const { lock, policy, history, schedules = [], isDistributed = false, configuration } = job;
+  const { lock, policy, schedules = [], isDistributed = false, configuration } = job;
   return {
     lock: lock.name,
     hasNameFunction: job.nameOf && true,
@@ -138,7 +124,6 @@ export function declaredJobOf(job: Job & Partial<JobDeclaration>): DeclaredJob {
     hasCalendar: policy !== undefined && policy.calendar !== everyDay,
     scope: typeof policy?.scope === 'string' && policy.scope !== '' ? policy.scope : undefined,
     hasScopeFunction: typeof policy?.scope === 'function',
-    history,
     enabled: configuration?.enabled === false ? false : undefined,
   };
 }

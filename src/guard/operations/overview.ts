@@ -3,7 +3,7 @@ import { DAY_MS, parseDuration, type Duration } from '../../core/duration';
 import { readHold } from '../../core/lease/hold-owner';
 import { describeAhead } from '../../core/lease/lock-records';
 import { isKept } from '../../core/lease/owner';
-import type { LatestRun, RegisteredJob, RunSummary } from '../../ledger';
+import type { LatestRun, RunSummary } from '../../ledger';
 import { findLateJobs, readKnownRegister, zoneOf } from '../../ledger/known-register';
 import { timeText } from '../../ledger/operator/state-of-run';
 import { describeRun, isRunAhead } from '../../ledger/run';
@@ -11,7 +11,6 @@ import { limitOf, type LedgerContext } from '../../ledger/store-statements';
 import { readHeldLocks, type GuardLocks } from './guard-locks';
 import {
   clockRemark,
-  lastRunRemark,
   lateRemark,
   missedRemark,
   newestOf,
@@ -54,7 +53,7 @@ export interface JobOverview {
   readonly state: (typeof STATES)[number];
   readonly problems: readonly JobRemark[];
   readonly notes: readonly JobRemark[];
-  /** The run of the newest period, or of a job with `history: true` its last run. */
+  /** The run of the newest period. */
   readonly lastRun:
     | (Pick<RunSummary, 'state' | 'startedAt' | 'finishedAt' | 'claimedBy'> & { readonly periodKey?: string })
     | undefined;
@@ -158,7 +157,7 @@ function overviewOfJob(found: KnownJob, others: readonly JobRemark[]): JobOvervi
   const { name, job, lock, runs, timeZone, at } = found;
   const [newest, notes] = [newestOf(runs), notesOf(found)];
   const ofRuns = runs.flatMap((run) => problemOf(run, at, found.now));
-  const problems = [...ofRuns, ...others, ...missedRemark(found), ...lastRunRemark(found)];
+  const problems = [...ofRuns, ...others, ...missedRemark(found)];
   const running = runs.filter(({ state }) => state === 'running');
   const isKeptLock = lock !== undefined && isKept(lock.lockedBy);
   const isHeld = lock !== undefined && !isKeptLock && !readHold(lock.lockedBy);
@@ -175,15 +174,10 @@ function overviewOfJob(found: KnownJob, others: readonly JobRemark[]): JobOvervi
     state: STATES.find((state) => words[state]) ?? 'disabled',
     problems,
     notes,
-    lastRun: newest ?? (job && lastRunOf(job)),
+    lastRun: newest,
     running,
     lock,
     nextScheduledAt: job?.nextScheduledAt,
     timeZone,
   };
-}
-
-function lastRunOf(job: RegisteredJob): JobOverview['lastRun'] {
-  const { lastOutcome: state, lastStartedAt: startedAt, lastFinishedAt: finishedAt, lastHolder } = job;
-  return state === undefined ? undefined : { state, startedAt, finishedAt, claimedBy: lastHolder };
 }

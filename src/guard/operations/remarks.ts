@@ -20,7 +20,7 @@ export interface JobRemark {
    * Problems:
    *
    * - `clock`: its lock or a run has a time that lies ahead of the database's clock.
-   * - `failed`: a run failed permanently, or the last run of a job that has only a lock.
+   * - `failed`: a run failed permanently.
    * - `interrupted`: the holder of a run crashed, and `onCrash` is `'hold'`.
    * - `late`: a scheduled time has passed, and no instance has answered its tick.
    * - `missed`: whole periods have passed since the newest run, and the schedule leaves out no date.
@@ -34,7 +34,7 @@ export interface JobRemark {
    * - `undeclared`: no instance has declared the job for a week.
    */
   readonly kind: Problem | 'on hold' | 'standby' | 'undeclared';
-  /** Of `failed`, `interrupted` and `late`: the same as long as it is about the same attempt or tick. */
+  /** Of `failed`, `interrupted` and `late`: the same as long as it is about the same attempt, or about ticks of one day. */
   readonly id?: string | undefined;
   readonly text: string;
   /** The arguments of the `cronlatch` command that fixes it or explains it. `TEXT` stands for your reason. */
@@ -126,14 +126,6 @@ export function clockRemark(lock: LockState | undefined): JobRemark[] {
   return [{ kind: 'clock', text, command }];
 }
 
-/** The last run of a job that has only a lock. */
-export function lastRunRemark({ name, job, at }: KnownJob): JobRemark[] {
-  if (job?.lastOutcome !== 'failed') return [];
-  // The next tick can fail again, so there is one problem a day.
-  const id = requestIdOf('failed', name, job.lastFinishedAt?.toISOString().slice(0, 10));
-  return [{ kind: 'failed', id, text: `Job '${name}' failed ${at(job.lastFinishedAt)}.` }];
-}
-
 /** Whether a schedule of the job leaves out no date. */
 export function isEachPeriodScheduled({ enabled, schedules }: RegisteredJob['declared']): boolean {
   const isRegular = schedules.length > 0 && !schedules.some(({ expression }) => skipsDates(expression));
@@ -156,6 +148,9 @@ export function missedRemark({ name, job, runs, now }: KnownJob): JobRemark[] {
   return [{ kind: 'missed', text, command: operatorCommand('backfill', [name], range) }];
 }
 
+/** The key of a tick. */
+const TICK = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d\.\d{3}Z/;
+
 /** A run that no instance goes on with by itself, or that was written while the clock was ahead. */
 export function problemOf(run: KnownRun, when?: KnownJob['at'], now?: Date): JobRemark[] {
   const { job, scope, periodKey, generation, attempt, state, nextAttemptAt } = run;
@@ -164,6 +159,9 @@ export function problemOf(run: KnownRun, when?: KnownJob['at'], now?: Date): Job
   const { sentence, remedy } = stateOfRun(run, { now, ...(when && { when }) });
   const text = `The run of job '${job}'${scope === '' ? '' : ` (${scope})`} for ${periodKey} ${sentence}. ${remedy?.advice}`;
   if (!isOver) return [{ kind: 'clock', text, command: remedy?.command }];
-  const id = requestIdOf(state, job, scope, periodKey, generation, attempt);
+  // The next tick can fail again, so such a job has one problem a day.
+  const [, day] = TICK.exec(periodKey) ?? [];
+  const of = day === undefined ? [periodKey, generation, attempt] : [day];
+  const id = requestIdOf(state, job, scope, ...of);
   return [{ kind: state, id, text, command: remedy?.command }];
 }

@@ -1,5 +1,5 @@
 import type { TickEvent } from '../../core';
-import type { DeclaredJob, LastRunChange } from '../../ledger';
+import type { DeclaredJob } from '../../ledger';
 import type { Job, JobDeclaration } from '../jobs/job';
 
 /** A job of this guard, and what the register knows of it. */
@@ -10,8 +10,6 @@ export class RegisterEntry {
   next: Date | undefined;
   answeredAt: Date | undefined;
   reportedAt: Date | undefined;
-  /** The last run of a job with a history, until it is recorded. Its times are monotonic. */
-  ended: (Pick<LastRunChange, 'outcome'> & Record<'startedAtMs' | 'finishedAtMs', number>) | undefined;
 
   constructor(
     readonly job: Job,
@@ -41,7 +39,7 @@ export class RegisterEntry {
 
   /** Jobs that share a lock are one job of the register. */
   mergedWith(added: RegisterEntry): RegisterEntry {
-    const { declared, answeredAt, reportedAt, ended } = this;
+    const { declared, answeredAt, reportedAt } = this;
     const known = new Set(declared.schedules.map((schedule) => JSON.stringify(schedule)));
     const more = added.declared.schedules.filter((schedule) => !known.has(JSON.stringify(schedule)));
     const enabled = declared.enabled === added.declared.enabled ? declared.enabled : undefined;
@@ -51,7 +49,7 @@ export class RegisterEntry {
       const times = [this.nextAfter(after), added.nextAfter(after)].filter((time) => time !== undefined);
       return times.sort((a, b) => a.getTime() - b.getTime())[0];
     });
-    return Object.assign(merged, { answeredAt, reportedAt, ended });
+    return Object.assign(merged, { answeredAt, reportedAt });
   }
 }
 

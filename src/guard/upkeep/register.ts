@@ -10,7 +10,7 @@ import {
   REGISTER_EVERY_MS,
   IDLE_AFTER_MS,
 } from '../../ledger/job-register';
-import { findLateJobs, isAnswerKept } from '../../ledger/known-register';
+import { findLateJobs, isRecorded } from '../../ledger/known-register';
 import { limitOf, retryTransient, type LedgerContext } from '../../ledger/store-statements';
 import type { JobKeeper } from '../calls/calls';
 import type { JobGuardOptions } from '../jobs/job-guard-options';
@@ -29,12 +29,11 @@ export function createRegister(
 
 /**
  * Registers the jobs of one guard, and moves their next scheduled times on. The guard's events show which ticks are
- * answered, and how runs end. Its failures become warnings.
+ * answered. Its failures become warnings.
  */
 export class Register implements JobKeeper, Service {
   readonly failure = 'Could not update the register of jobs. The guard will try again at the next poll.';
   readonly #entries = new Map<string, RegisterEntry>();
-  readonly #recording = new Set<Promise<void>>();
   #registering: Promise<void> | undefined;
   #isRequested = false;
   #registeredAtMs = -Infinity;
@@ -52,14 +51,12 @@ export class Register implements JobKeeper, Service {
     const { events } = context;
     this.#lastingFailure = new LastingFailure(events);
     events.on('run:started', (event) => this.#onStart(event));
-    events.on('run:completed', (event) => this.#onEnd(event, 'completed'));
-    events.on('run:failed', (event) => this.#onEnd(event, 'failed'));
     events.on('tick', (event) => this.#onTick(event));
   }
 
   add(job: Job & Partial<JobDeclaration>): boolean {
     const isScheduled = (job.schedules ?? []).length > 0 || job.intervalMs !== undefined;
-    if (job.policy === undefined && !job.history && !isScheduled) return false;
+    if (job.policy === undefined && !isScheduled) return false;
     const name = registeredName(job);
     const earlier = this.#entries.get(name);
     const entry = new RegisterEntry(job, declaredJobOf(job), job.nextAfter);
@@ -67,10 +64,6 @@ export class Register implements JobKeeper, Service {
     else if (!job.policy && !earlier.job.policy) this.#entries.set(name, earlier.mergedWith(entry));
     this.register();
     return true;
-  }
-
-  addCalled(job: Job): void {
-    if (job.history && !this.#entries.has(registeredName(job))) this.add(job);
   }
 
   /** A job that can be called without a tick. */
@@ -103,7 +96,7 @@ export class Register implements JobKeeper, Service {
 
   /** Sends what has not been sent, and waits for it. */
   async close(): Promise<void> {
-    await Promise.all([this.#registering, this.#polling, ...this.#recording]);
+    await Promise.all([this.#registering, this.#polling]);
     await this.#attempt(() => this.#moveOn());
   }
 
@@ -122,44 +115,9 @@ export class Register implements JobKeeper, Service {
       if (time && time.getTime() <= nowMs && run.periodKey === entry.periodKeyAt(time)) entry.answer(time);
   }
 
-  #onEnd(event: CronlatchEvents['run:completed'], outcome: 'completed' | 'failed'): void {
-    const entry = this.#entryOf(event);
-    if (!entry?.declared.history) return;
-    const finishedAtMs = this.context.clock.monotonicMs();
-    entry.ended = { outcome, finishedAtMs, startedAtMs: finishedAtMs - event.durationMs };
-  }
-
-  /** Called after the lock of the run has been released. */
   #onTick(event: TickEvent): void {
     const entry = this.#entryOf(event);
-    if (entry?.ended !== undefined) this.#record(registeredName(entry.job), entry);
     if (entry !== undefined && isAnswer(event, entry)) entry.answer(event.scheduledAt);
-  }
-
-  #record(job: string, entry: RegisterEntry): void {
-    if (entry.isPending) this.register();
-    const recording = this.#sendLastRun(job, entry).catch((error: unknown) => {
-      // A missing table has been reported when the job was registered.
-      if (this.#lastingFailure.isLasting && error instanceof SchemaMismatchError) return;
-      const message = `Could not record the last run of job '${job}'.`;
-      this.context.events.emit('guard:warning', { message, error });
-    });
-    this.#recording.add(recording);
-    void recording.then(() => this.#recording.delete(recording));
-  }
-
-  async #sendLastRun(job: string, entry: RegisterEntry): Promise<void> {
-    await this.#registering;
-    const { ended } = entry;
-    if (ended === undefined) return; // The record of a later call includes it.
-    entry.ended = undefined;
-    const { clock, store, instance: holder } = this.context;
-    const { startedAtMs, finishedAtMs, outcome } = ended;
-    await this.#send((options) => {
-      const nowMs = clock.monotonicMs();
-      const [startedMsAgo, finishedMsAgo] = [nowMs - startedAtMs, nowMs - finishedAtMs];
-      return store.updateJobs([{ job, startedMsAgo, finishedMsAgo, outcome, holder }], options);
-    });
   }
 
   async #registerRequested(): Promise<void> {
@@ -250,7 +208,7 @@ export class Register implements JobKeeper, Service {
     const { store, clock, events } = this.context;
     const nowMs = clock.wallMs();
     const waiting = [...this.#entries].filter(
-      ([, entry]) => isAnswerKept(entry.declared) && !entry.isAnswered && Number(entry.next ?? NaN) < nowMs,
+      ([, entry]) => isRecorded(entry.declared) && !entry.isAnswered && Number(entry.next ?? NaN) < nowMs,
     );
     if (waiting.length === 0) return;
     const register = await store.jobs(limitOf(this.context));
@@ -261,7 +219,7 @@ export class Register implements JobKeeper, Service {
       if (stored === undefined) entry.isPending = true;
       const next = (entry.next = stored?.nextScheduledAt);
       if (next === undefined || next > register.now) continue;
-      if (await this.#hasRun(entry, next, stored?.lastStartedAt)) entry.answer(next);
+      if (await this.#hasRun(entry, next)) entry.answer(next);
       const isLate = late.has(job) && !entry.isAnswered;
       if (!isLate || entry.reportedAt?.getTime() === next.getTime()) continue;
       entry.reportedAt = next;
@@ -270,8 +228,7 @@ export class Register implements JobKeeper, Service {
   }
 
   /** Its instance may have crashed before it could move the scheduled time on. */
-  async #hasRun(entry: RegisterEntry, at: Date, lastStartedAt: Date | undefined): Promise<boolean> {
-    if (entry.job.policy === undefined) return lastStartedAt !== undefined && lastStartedAt >= at;
+  async #hasRun(entry: RegisterEntry, at: Date): Promise<boolean> {
     const { store } = this.context;
     const [job, periodKey] = [registeredName(entry.job), entry.periodKeyAt(at)];
     if (periodKey === undefined) return false;

@@ -7,13 +7,6 @@ import {
   type RegisteredJob,
 } from '../../ledger/job-register';
 
-const NO_LAST_RUN = {
-  lastStartedAt: undefined,
-  lastFinishedAt: undefined,
-  lastOutcome: undefined,
-  lastHolder: undefined,
-};
-
 export class InMemoryJobs {
   readonly #rows = new Map<string, RegisteredJob>();
 
@@ -21,13 +14,10 @@ export class InMemoryJobs {
     for (const registration of registrations) {
       const stored = this.#rows.get(registration.job);
       const declared = JSON.parse(JSON.stringify(registration.declared)) as DeclaredJob;
-      const isChanged = stored && JSON.stringify(stored.declared) !== JSON.stringify(declared);
       this.#rows.set(registration.job, {
-        ...(stored ?? NO_LAST_RUN),
         ...registration,
         declared,
         registeredAt: now,
-        previous: isChanged ? asPrevious(stored) : stored?.previous,
         nextScheduledAt: nextAfterRegistration(stored, registration, now),
       });
     }
@@ -43,30 +33,11 @@ export class InMemoryJobs {
     return structuredClone({ now, jobs });
   }
 
-  update(changes: readonly JobChange[], now: Date): void {
-    for (const change of changes) {
-      const row = this.#rows.get(change.job);
-      if (row !== undefined) this.#rows.set(row.job, { ...row, ...changeOf(row, change, now) });
+  update(changes: readonly JobChange[]): void {
+    for (const { job, answeredAt, nextScheduledAt } of changes) {
+      const row = this.#rows.get(job);
+      if (row?.nextScheduledAt !== undefined && row.nextScheduledAt <= answeredAt)
+        this.#rows.set(job, { ...row, nextScheduledAt });
     }
   }
-}
-
-function asPrevious({ declared, registeredBy, registeredAt }: RegisteredJob): RegisteredJob['previous'] {
-  return { declared, registeredBy, registeredAt };
-}
-
-function changeOf(row: RegisteredJob, change: JobChange, now: Date): Partial<RegisteredJob> {
-  if ('answeredAt' in change) {
-    const { answeredAt, nextScheduledAt } = change;
-    const isAnswered = row.nextScheduledAt !== undefined && row.nextScheduledAt <= answeredAt;
-    return isAnswered ? { nextScheduledAt } : {};
-  }
-  const lastStartedAt = new Date(now.getTime() - change.startedMsAgo);
-  if (row.lastStartedAt !== undefined && row.lastStartedAt >= lastStartedAt) return {};
-  return {
-    lastStartedAt,
-    lastFinishedAt: new Date(now.getTime() - change.finishedMsAgo),
-    lastOutcome: change.outcome,
-    lastHolder: change.holder,
-  };
 }

@@ -182,7 +182,7 @@ export class InMemoryRunStore implements RunStore {
   }
 
   updateJobs(changes: readonly JobChange[]): Promise<void> {
-    return inOneStep(() => this.#runs.jobs.update(changes, this.#runs.now()));
+    return inOneStep(() => this.#runs.jobs.update(changes));
   }
 
   forgetJob(job: string, idleMs: number): Promise<boolean> {

@@ -25,7 +25,7 @@ class Jobs {
   async atOffset(): Promise<void> {}
 
   @Interval(60_000)
-  @SchedulerLock({ name: 'interval', lockAtMostFor: '1m', lockAtLeastFor: '50s', history: true })
+  @SchedulerLock({ name: 'interval', lockAtMostFor: '1m', lockAtLeastFor: '50s' })
   async interval(): Promise<void> {}
 
   @SchedulerLock('by hand', '1m')

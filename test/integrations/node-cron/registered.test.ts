@@ -13,7 +13,7 @@ const PARIS = 'Europe/Paris';
 class Jobs {
   @Scheduled('0 3 * * *', { timeZone: PARIS })
   @Scheduled('0 15 * * *', { timeZone: PARIS })
-  @SchedulerLock({ name: 'twice', lockAtMostFor: '10m', history: true })
+  @SchedulerLock({ name: 'twice', lockAtMostFor: '10m' })
   async twice(): Promise<void> {}
 }
 

@@ -20,7 +20,6 @@ export const CATALOGUE = {
   'clock-offset': ['warning', 'Synchronize the clocks with NTP. Set lockAtLeastFor longer than they differ.'],
   'clock-wrong': ['error', 'Synchronize the clocks with NTP.'],
   cluster: ['warning', 'Synchronize their clocks with NTP, or use only one node.'],
-  'deployments-differ': ['warning', 'If both still run, stop one. npx cronlatch jobs shows the values.'],
   'few-connections': ['warning', 'Raise the limit, or use smaller pools.'],
   'long-lease': ['warning', 'If its holder has ended: npx cronlatch rerun JOB PERIOD --force'],
   'long-lock': ['warning', 'If its holder has ended: npx cronlatch release LOCK --owner OWNER'],

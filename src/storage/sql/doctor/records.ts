@@ -2,7 +2,7 @@ import type { LockState } from '../../../core';
 import { describeAhead } from '../../../core/lease/lock-records';
 import { isHoldOwner } from '../../../core/lease/hold-owner';
 import type { RunSummary } from '../../../ledger';
-import { differencesOf, type JobRegister, type RegisteredJob } from '../../../ledger/job-register';
+import type { JobRegister, RegisteredJob } from '../../../ledger/job-register';
 import { stateOfRun } from '../../../ledger/operator/state-of-run';
 import { describeRun, isRunAhead } from '../../../ledger/run';
 import { firstOfEach, finding, type Finding } from '../connections/finding';
@@ -64,20 +64,4 @@ export function judgeRuns(runs: readonly RunSummary[], known: Known): Finding[] 
     return finding('stuck-run', `${subject} has a crashed holder, and no instance retries it${why}.`);
   };
   return firstOfEach(runs.map(judge));
-}
-
-/** Where instances disagree about jobs. */
-export function judgeRegister({ now, jobs }: JobRegister): Finding[] {
-  const judge = (job: RegisteredJob): Finding | undefined => {
-    const { declared, previous } = job;
-    if (previous === undefined || now.getTime() - previous.registeredAt.getTime() > 7 * DAY_MS)
-      return undefined;
-    const options = differencesOf(previous.declared, declared).map(({ option }) => option);
-    const [one, other] = [previous, job].map(
-      (by) => `${by.registeredBy} at ${by.registeredAt.toISOString()}`,
-    );
-    const problem = `Two deployments declare job '${job.job}' with different ${options.join(', ')}: ${one} and ${other}.`;
-    return finding('deployments-differ', problem);
-  };
-  return firstOfEach(jobs.map(judge));
 }

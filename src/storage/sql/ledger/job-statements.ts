@@ -11,7 +11,7 @@ import { microseconds, type NamedStatement, type SqlRow, type SqlStatement } fro
 import { namedStatements, quotePath, type SqlDialect, type TableShape } from '../dialects/sql-dialect';
 import { asFound, instantsIn, leastPrecise, type InspectedTable } from '../schema/inspected-table';
 import type { TableDefinition } from '../schema/table-definition';
-import { readInstant, readNow, readRequiredInstant, readText } from './run-rows';
+import { readInstant, readNow, readRequiredInstant } from './run-rows';
 
 /** The statements on the register of jobs. Each takes a JSON array, so that one statement serves any number of jobs. */
 export class JobStatements {
@@ -40,18 +40,11 @@ export class JobStatements {
   }
 
   update(changes: readonly JobChange[]): SqlStatement {
-    const jobs = changes.map((change) => {
-      const { job } = change;
-      if ('answeredAt' in change)
-        return {
-          job,
-          answered: microsecondsOf(change.answeredAt),
-          next: microsecondsOf(change.nextScheduledAt),
-        };
-      const { startedMsAgo, finishedMsAgo, outcome, holder } = change;
-      const [started, finished] = [-microseconds(startedMsAgo), -microseconds(finishedMsAgo)];
-      return { job, started, finished, outcome, holder };
-    });
+    const jobs = changes.map(({ job, answeredAt, nextScheduledAt }) => ({
+      job,
+      answered: microsecondsOf(answeredAt),
+      next: microsecondsOf(nextScheduledAt),
+    }));
     return this.#named(this.#texts.update).bind({ jobs: sortedJson(jobs) });
   }
 
@@ -81,11 +74,17 @@ export function shapeOf(
 }
 
 /** The columns of a row `r`, with instants in microseconds. */
-export function fieldsOf({ columns }: TableDefinition, us: (instant: string) => string): string {
+export function fieldsOf(
+  { columns }: Pick<TableDefinition, 'columns'>,
+  us: (instant: string) => string,
+): string {
   return columns
     .map(({ name, kind }) => `${kind.is === 'instant' ? us(`r.${name}`) : `r.${name}`} AS ${name}`)
     .join(', ');
 }
+
+/** Older versions wrote them. */
+const UNREAD = /^(last|previous)_|^schedule$/;
 
 function jobTexts(jobTable: TableDefinition, dialect: SqlDialect, shape: TableShape) {
   const { now } = shape;
@@ -104,40 +103,27 @@ function jobTexts(jobTable: TableDefinition, dialect: SqlDialect, shape: TableSh
     job: 'text',
     answered: 'integer',
     next: 'integer',
-    started: 'integer',
-    finished: 'integer',
-    outcome: 'text',
-    holder: 'text',
   });
   const stored = (column: string): string => `${table}.${column}`;
   const [old, next] = [stored('next_scheduled_at'), proposed('next_scheduled_at')];
-  const previous = ['declared', 'registered_by', 'registered_at'].map(
-    (column) => `previous_${column} = CASE WHEN ${stored('declared')} = ${proposed('declared')}
-          THEN ${stored(`previous_${column}`)} ELSE ${stored(column)} END`,
-  );
   const replaced = ['schedule', 'declared', 'version', 'registered_by', 'registered_at'].map(
     (column) => `${column} = ${proposed(column)}`,
   );
   return {
-    list: `SELECT n.now_us AS now_us, ${fieldsOf(jobTable, us)}
+    list: `SELECT n.now_us AS now_us, ${fieldsOf({ columns: jobTable.columns.filter(({ name }) => !UNREAD.test(name)) }, us)}
       FROM (SELECT ${us(now)} AS now_us) n LEFT JOIN ${table} r ON TRUE`,
     // MySQL assigns from left to right, so a column is assigned after the columns that depend on its old value.
     register: `INSERT INTO ${table} (job_name, declared, schedule, next_scheduled_at, version, registered_by, registered_at)
       SELECT j.job, j.declaration, j.times, ${at('j.next')}, j.edition, j.instance, ${now} FROM ${registered} WHERE TRUE
-      ${onDuplicate('job_name')} ${previous.join(', ')},
-        next_scheduled_at = CASE WHEN ${stored('schedule')} <> ${proposed('schedule')} OR ${old} IS NULL THEN ${next}
+      ${onDuplicate('job_name')} next_scheduled_at = CASE WHEN ${stored('schedule')} <> ${proposed('schedule')} OR ${old} IS NULL THEN ${next}
           WHEN ${old} > ${next} AND ${next} > ${now} THEN ${next} ELSE ${old} END,
         ${replaced.join(', ')}`,
     update: `${updateMatched(
       table,
       changes,
       'r.job_name = j.job',
-      `next_scheduled_at = CASE WHEN j.answered IS NULL THEN r.next_scheduled_at ELSE ${at('j.next')} END,
-        last_started_at = COALESCE(${after('j.started')}, r.last_started_at),
-        last_finished_at = COALESCE(${after('j.finished')}, r.last_finished_at),
-        last_outcome = COALESCE(j.outcome, r.last_outcome), last_holder = COALESCE(j.holder, r.last_holder)`,
-    )} AND (r.next_scheduled_at <= ${at('j.answered')}
-        OR (j.answered IS NULL AND (r.last_started_at IS NULL OR r.last_started_at < ${after('j.started')})))`,
+      `next_scheduled_at = ${at('j.next')}`,
+    )} AND r.next_scheduled_at <= ${at('j.answered')}`,
     forget: `DELETE FROM ${table} WHERE ${is('job_name', ':job')} AND registered_at < ${after(':idle')}${
       returningId === '' ? '' : ' RETURNING job_name'
     }`,
@@ -167,7 +153,6 @@ export function readJobs(rows: readonly SqlRow[]): JobRegister {
 function readJob(row: SqlRow) {
   const job = String(row['job_name']);
   const subject = `job '${job}' in the register of jobs`;
-  const previous = readDeclared(row['previous_declared']);
   return {
     job,
     declared: readDeclared(row['declared']),
@@ -175,18 +160,6 @@ function readJob(row: SqlRow) {
     version: String(row['version']),
     registeredBy: String(row['registered_by']),
     registeredAt: readRequiredInstant(row, 'registered_at', subject),
-    previous:
-      previous !== undefined
-        ? {
-            declared: previous,
-            registeredBy: String(row['previous_registered_by']),
-            registeredAt: readRequiredInstant(row, 'previous_registered_at', subject),
-          }
-        : undefined,
-    lastStartedAt: readInstant(row, 'last_started_at', subject),
-    lastFinishedAt: readInstant(row, 'last_finished_at', subject),
-    lastOutcome: readText(row['last_outcome']) as RegisteredJob['lastOutcome'],
-    lastHolder: readText(row['last_holder']),
   };
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DeclaredJob, RegisteredJob } from 'cronlatch/provider';
 import type { Finding } from '#cronlatch/storage/sql/connections/finding';
-import { judgeLocks, judgeRegister, judgeRuns } from '#cronlatch/storage/sql/doctor/records';
+import { judgeLocks, judgeRuns } from '#cronlatch/storage/sql/doctor/records';
 import { after, NOW, runRow } from '../../../support/jobs/run-row';
 
 const MINUTE_MS = 60_000;
@@ -13,7 +13,6 @@ const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 const DECLARED: DeclaredJob = {
   ...{ lock: 'close-day', lockAtMostForMs: 10 * MINUTE_MS, lockAtLeastForMs: 0, keepAlive: false },
   ...{ kind: 'day', timeZone: 'Europe/Paris', schedules: [], hasCalendar: false, hasScopeFunction: false },
-  history: false,
 };
 
 function job(changes: Partial<RegisteredJob> = {}): RegisteredJob {
@@ -128,17 +127,4 @@ void test('runs that have ended are in order, because status reports them', () =
   const states = ['pending', 'completed', 'failed', 'skipped', 'interrupted'] as const;
   const ended = states.map((state) => runRow({ state, leaseUntil: after(-HOUR_MS) }));
   assert.deepEqual(judgeRuns(ended, known), []);
-});
-
-void test('two deployments that declared a job differently in the last week are reported with the options', () => {
-  const declared = { ...DECLARED, timeZone: 'Europe/London', dayStart: '06:00' };
-  const previous = { declared, registeredBy: 'web-1/9', registeredAt: after(-2 * HOUR_MS) };
-  const [finding, ...others] = judgeRegister(register(job({ previous })));
-  assert.deepEqual([finding?.code, finding?.severity, others], ['deployments-differ', 'warning', []]);
-  assert.equal(
-    finding?.problem,
-    `Two deployments declare job 'close-day' with different timeZone, dayStart: web-1/9 at 2026-11-20T01:00:00.000Z and web-2/17 at 2026-11-20T02:00:00.000Z.`,
-  );
-  const old = { ...previous, registeredAt: after(-8 * DAY_MS) };
-  assert.deepEqual(judgeRegister(register(job({ previous: old }))), []);
 });

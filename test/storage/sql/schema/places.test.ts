@@ -86,8 +86,8 @@ testOtherPlace(
     await store.updateJobs([{ job, answeredAt, nextScheduledAt: undefined }], LIMIT);
     const { jobs } = await store.jobs(LIMIT);
     assert.deepEqual(
-      jobs.map((each) => [each.job, each.previous?.declared, each.nextScheduledAt]),
-      [[job, REGISTRATION.declared, undefined]],
+      jobs.map((each) => [each.job, each.declared, each.nextScheduledAt]),
+      [[job, declared, undefined]],
     );
   },
 );

@@ -62,7 +62,10 @@ testOnEvery(
       await using guard = closing(await createJobGuard(application, QUIET));
       const warnings = warningsOf(guard);
       const job = guard.wrap(DAILY, () => 'done');
-      const recorded = guard.wrap({ name: 'recorded', lockAtMostFor: '1m', history: true }, () => 'done');
+      const recorded = guard.wrap(
+        { name: 'recorded', lockAtMostFor: '1m', oncePer: { period: 'tick' } },
+        () => 'done',
+      );
       await guard.runOverdue();
       assert.deepEqual([await job(), await recorded()], ['done', 'done']);
       await guard.runOverdue();
