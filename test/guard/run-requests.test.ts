@@ -196,6 +196,17 @@ void test('a run that was claimed before the crash belongs to the ledger, and th
   assert.deepEqual([of.ran, (await stateOf(of, 'close-day'))[0]], [[], 'interrupted']);
 });
 
+void test('a tick that was claimed on request before the crash does not run again', async () => {
+  const of = bench();
+  await of.guard.runOverdue();
+  const { createdAt: at } = await of.ledger.requestRun('report', ACT);
+  await takenByCrashed(of, 'report');
+  await newGuard(of.options()).run({ ...REPORT, at }, () => {}); // The instance that has crashed had claimed the run.
+  of.clock.advance(MINUTE_MS);
+  await of.guard.runOverdue();
+  assert.deepEqual([of.ran, (await stateOf(of, 'report'))[0]], [[], 'interrupted']);
+});
+
 void test('the lease of a request is renewed while its handler runs', async () => {
   const of = guardOfRuns();
   let end = (): void => {};

@@ -180,8 +180,12 @@ function callOf(job: AdmittedJob, request: StoredRequest, now: Date): JobCall<un
   return { task, args: [], call, at, scope, willRetry: false };
 }
 
-/** An instant whose tick counts for the requested period, by default the current one. */
-function instantOf({ policy }: AdmittedOncePerJob, { periodKey }: StoredRequest, now: Date): Date {
+/**
+ * An instant whose tick counts for the requested period, by default the current one. Of a job that runs once per tick, the
+ * request is the tick: the instance that takes it over after a crash finds the run.
+ */
+function instantOf({ policy }: AdmittedOncePerJob, { periodKey, createdAt }: StoredRequest, now: Date): Date {
+  if (policy.period.kind === 'tick') return createdAt;
   const periods = calendarPeriodsOf(policy);
   if (periodKey === undefined || periods === undefined) return now;
   return earliestTickOf(periodOfKey(periodKey, periods), periods) ?? now;

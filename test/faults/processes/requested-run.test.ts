@@ -11,6 +11,7 @@ import { testOnEvery } from '../../support/databases/fresh';
 import { ledgerDataSource } from '../../support/databases/run-tables';
 
 const DAY = { period: 'day', timeZone: 'Asia/Shanghai' } as const;
+const TICK = { period: 'tick' } as const;
 const ACT = { actor: 'anne', reason: 'a test' };
 const INSTANCES = 8;
 const ITS_LEASE_HAS_EXPIRED = `UPDATE cronlatch_run_request SET lease_until = created_at WHERE state = 'taken'`;
@@ -38,6 +39,11 @@ const CASES: readonly Case[] = [
   {
     ...{ name: 'within-held-day', diesIn: 'handler', oncePer: { ...DAY, onCrash: 'hold' } },
     ...{ steps: ['enter'], request: 'interrupted', run: 'interrupted' },
+  },
+  { name: 'before-tick', diesIn: 'lock', oncePer: TICK, steps: DONE, request: 'completed', run: 'completed' },
+  {
+    ...{ name: 'within-tick', diesIn: 'handler', oncePer: TICK },
+    ...{ steps: ['enter'], request: 'interrupted', run: 'failed' },
   },
   { name: 'last', steps: DONE, request: 'completed' },
 ];
