@@ -18,7 +18,7 @@ export function checkVerdicts(_: History, ledger: LedgerHistory): string[] {
   ];
 }
 
-function wrongOfCall(ledger: LedgerHistory, { run, answer }: Call): string | undefined {
+function wrongOfCall(ledger: LedgerHistory, { host, run, answer }: Call): string | undefined {
   if (answer === undefined) return undefined;
   if ('result' in answer) {
     if (!answer.result.executed)
@@ -38,7 +38,8 @@ function wrongOfCall(ledger: LedgerHistory, { run, answer }: Call): string | und
   if (endsOf(ledger, run, Infinity).some(({ state }) => state === 'completed'))
     return 'L1 a failure was completed';
   const stands = ledger.rowBefore(run.key, order);
-  const isOpen = stands?.state === 'running' && stands.claimedBy === run.claim.claimedBy;
+  const isAbandoned = ledger.abandonments.some((closing) => closing.host === host && closing.order < order);
+  const isOpen = !isAbandoned && stands?.state === 'running' && stands.claimedBy === run.claim.claimedBy;
   return isOpen ? 'L4 a failure was not recorded before it was reported' : undefined;
 }
 

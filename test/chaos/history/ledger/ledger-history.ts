@@ -84,7 +84,7 @@ export interface ReportedRun {
   readonly order: number;
 }
 
-/** A guard that closed with nothing abandoned. */
+/** A guard that closed. */
 export interface Closing {
   readonly host: number;
   readonly order: number;
@@ -99,7 +99,10 @@ export class LedgerHistory {
   readonly innerRuns: InnerRun[] = [];
   readonly calls: Call[] = [];
   readonly reported: ReportedRun[] = [];
+  /** With nothing abandoned: after its end. */
   readonly closings: Closing[] = [];
+  /** With handlers abandoned: since its beginning. A guard records nothing of them. */
+  readonly abandonments: Closing[] = [];
   /** The deletions of completed runs by a purge, which are also among the changes. */
   readonly purged: RowChange[] = [];
   /** When the database's clock was set. */

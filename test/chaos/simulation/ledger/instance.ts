@@ -112,8 +112,10 @@ export class Instance {
     const { random, history, ledger } = this.world;
     const timeout = random.pick([0, 500, 4000]);
     this.#isClosing = true;
+    const begun = { host: this.host.id, order: history.nextOrder() };
     const { abandoned } = await this.#guard.close({ timeout, grace: random.pick([0, timeout / 2]) });
     if (abandoned.length === 0) ledger.closings.push({ host: this.host.id, order: history.nextOrder() });
+    else ledger.abandonments.push(begun);
     // So that the check notices statements after the close.
     if (abandoned.length === 0) await pause(this.host, 3000);
     this.host.crashed = true;
