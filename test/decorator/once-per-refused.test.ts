@@ -92,7 +92,7 @@ void test('options that a key function cannot have are refused', () => {
 void test('an unknown period and options of a wrong type are refused', () => {
   refused(
     () => OncePer('fortnight' as 'week', UTC),
-    `period of job '@OncePer("fortnight")' is "fortnight": use 'hour'`,
+    `period of job '@OncePer("fortnight")' is "fortnight": use 'tick', 'hour'`,
   );
   refused(
     () => OncePerDay('close-day' as unknown as AnyOptions),
