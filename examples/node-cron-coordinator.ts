@@ -1,6 +1,6 @@
 /**
  * The distributed mode of node-cron, with the run ledger as its coordinator: at each tick, one instance is elected to
- * run the job, and a row keeps the outcome.
+ * run the job, and a run keeps the outcome.
  *
  * Run, in two terminals: npm run example node-cron-coordinator
  * Prints at its start, and at each tick in one of the terminals:
@@ -16,7 +16,7 @@ import dataSource from '../ormconfig';
 
 function syncStock(): string {
   console.log('syncing the stock'); // The work.
-  return 'in sync'; // Stored in the row.
+  return 'in sync'; // Stored in the run.
 }
 
 async function main(): Promise<void> {

@@ -26,9 +26,7 @@ const DIALECTS: Readonly<Record<string, keyof typeof EXPRESSIONS>> = {
 };
 
 const AT_ONCE = 100_000;
-/**
- * Half of the runs belong to one distributed task; the others are divided among this many scopes of one job.
- */
+/** Half of the runs are ticks of one job; the others are divided among this many scopes of another one. */
 const SCOPES = 500;
 const DIGITS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((digit) => `SELECT ${digit} AS d`).join(' UNION ALL ');
 
@@ -42,12 +40,12 @@ export async function fillRuns(dataSource: DataSource, rows: number): Promise<vo
     const minutes = `${rows} + 1440 - n`;
     const begin = expressions.minutesAgo(minutes);
     const end = expressions.minutesAgo(`${minutes} - 1`);
-    const ifSlot = (slot: string, run: string): string => `CASE WHEN n % 2 = 0 THEN ${slot} ELSE ${run} END`;
+    const ifTick = (tick: string, run: string): string => `CASE WHEN n % 2 = 0 THEN ${tick} ELSE ${run} END`;
     await dataSource.query(
       `INSERT INTO cronlatch_run
          (job_name, scope, period_key, period_start, period_end, state, attempt, created_at, updated_at)
-       SELECT ${ifSlot(`'task'`, `'job'`)}, ${ifSlot(`''`, expressions.text(`n % ${SCOPES}`))}, ${expressions.text('n')},
-         ${ifSlot('NULL', begin)}, ${ifSlot('NULL', end)}, 'completed', 1, ${begin}, ${end}
+       SELECT ${ifTick(`'tick'`, `'job'`)}, ${ifTick(`''`, expressions.text(`n % ${SCOPES}`))}, ${expressions.text('n')},
+         ${begin}, ${ifTick('NULL', end)}, 'completed', 1, ${begin}, ${end}
        FROM (${numbers(from, to)}) numbers`,
     );
   }

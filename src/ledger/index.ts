@@ -9,7 +9,6 @@
  * - **The policy** is the meaning of a job's options, checked once: `policy/`.
  * - **One flow** serves every call: peek, lock, claim, run, record: `tick/`.
  * - **An operator** can list, explain, rerun, resolve, skip, backfill and purge runs: `operator/`.
- * - **Slots** are the runs of schedulers that elect one instance per scheduled time: `slots/`.
  * - **A row** is pending, running, completed, failed, interrupted or skipped. `run-state.ts` lists every change
  *   between these states, with its actor and its conditions. Only an operator's `force` leaves `completed`.
  * - **A holder counts as crashed** if another process holds the same lock by a later grant. Under another lock, only

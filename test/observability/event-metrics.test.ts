@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { currentRun, LockStorageError, SchemaMismatchError } from 'cronlatch';
 import { InMemoryLockProvider } from 'cronlatch/memory';
 import { instrumentGuard } from 'cronlatch/observability';
-import { callsOf } from '#cronlatch/guard/calls/calls';
 import { turn } from '../support/benches/lock';
 import { reasonOf, runningJob } from '../support/benches/guard';
 import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
@@ -199,23 +198,6 @@ void test('a thousand locks of the lock manager are one series without a job', a
   for (let id = 0; id < 1000; id += 1)
     await guard.lockManager().withLock({ name: `cart-${id}`, lockAtMostFor: '1m' }, () => {});
   assert.deepEqual((await read())['cronlatch.lock.attempts'], { 'outcome=acquired': 1000 });
-});
-
-void test('a tick of the distributed mode of node-cron has metrics', async () => {
-  const { guard, clock, read } = bench();
-  const { slots } = callsOf(guard);
-  const slot = { job: 'settle', at: new Date('2026-11-20T03:00:00Z') };
-  assert.equal(await slots.elect(slot, 60_000), true);
-  slots.begun(slot);
-  assert.deepEqual((await read())['cronlatch.run.active'], { 'cronlatch.job=settle': 1 });
-  clock.advance('2s');
-  const ended = new Promise((resolve) => guard.once('tick', resolve));
-  slots.completed(slot, 'done');
-  await ended;
-  await turn();
-  const { 'cronlatch.run.active': active, 'cronlatch.run.duration': duration } = await read();
-  assert.deepEqual(active, { 'cronlatch.job=settle': 0 });
-  assert.deepEqual(duration, { 'cronlatch.job=settle outcome=completed': [2, 1] });
 });
 
 void test('after the stop, nothing is recorded any more, and a run that was active has ended', async () => {

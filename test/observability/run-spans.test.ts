@@ -9,8 +9,6 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { currentLock, currentRun } from 'cronlatch';
 import { instrumentGuard } from 'cronlatch/observability';
-import { callsOf } from '#cronlatch/guard/calls/calls';
-import type { Slot } from '#cronlatch/ledger/slots/slot';
 import { reasonOf, runningJob } from '../support/benches/guard';
 import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
 import { JOB, turn } from '../support/benches/lock';
@@ -178,32 +176,6 @@ void test('an overdue run that the guard starts itself has a span', async () => 
     spans().map(({ attributes }) => attributes['cronlatch.attempt']),
     [1, 2],
   );
-});
-
-void test('a tick of the distributed mode of node-cron has a span, with its error', async () => {
-  const { guard, spans } = bench();
-  const { slots } = callsOf(guard);
-  const error = new RangeError('mine');
-  for (const [hour, end] of [
-    [3, (slot: Slot) => slots.completed(slot, 'done')],
-    [4, (slot: Slot) => slots.failed(slot, error)],
-  ] as const) {
-    const slot = { job: 'settle', at: new Date(Date.UTC(2026, 10, 20, hour)) };
-    assert.equal(await slots.elect(slot, 60_000), true);
-    slots.begun(slot);
-    const ended = new Promise((resolve) => guard.once('tick', resolve));
-    end(slot);
-    await ended;
-  }
-  await turn();
-  assert.deepEqual(
-    spans().map(({ name, status, attributes }) => [name, status.code, attributes['error.type']]),
-    [
-      ['run settle', SpanStatusCode.UNSET, undefined],
-      ['run settle', SpanStatusCode.ERROR, 'RangeError'],
-    ],
-  );
-  assert.equal(spans()[0]?.attributes['cronlatch.scheduled_at'], '2026-11-20T03:00:00.000Z');
 });
 
 void test('after the stop, runs have no span, but the span of an active run ends', async () => {

@@ -6,6 +6,7 @@ import {
   CallReport,
   JobSkippedError,
   type Clock,
+  type Duration,
   type EventHub,
   type LockingTaskExecutor,
   type SkipReason,
@@ -15,7 +16,6 @@ import type { CallEnd } from '../../core/execution/call-report';
 import type { RunWrapper } from '../../core/execution/events';
 import { callOption, checkOptionNames, describeValue } from '../../core/options';
 import { processState } from '../../core/process-state';
-import { SlotRuns } from '../../ledger/slots/slot-runs';
 import type { AdmittedJob, Job, JobCall, JobDeclaration } from '../jobs/job';
 import type { LabelledConfiguration, WrapOptions } from '../jobs/job-guard-options';
 import { needsLedger, type JobRegistry } from '../jobs/job-registry';
@@ -51,7 +51,6 @@ export class Calls {
   database: string | undefined;
   /** The kind and the name of the database with the locks, for the log. */
   lockStore: string | undefined;
-  #slots: SlotRuns | undefined;
   #admitted: AdmittedJob[] | undefined = [];
   #isAnnouncing = false;
 
@@ -210,6 +209,11 @@ export class Calls {
     return this.parts.executor.runs.wrap(wrapper);
   }
 
+  /** The `lockAtMostFor` of jobs that do not set it. */
+  get defaultLockAtMostFor(): Duration | undefined {
+    return this.parts.registry.defaults.lockAtMostFor;
+  }
+
   /** `undefined` without a run store. */
   get oncePerRunner(): OncePerJobRunner | undefined {
     return this.parts.oncePerRunner;
@@ -217,24 +221,6 @@ export class Calls {
 
   warn(message: string, error?: unknown): void {
     this.parts.events.emit('guard:warning', error === undefined ? { message } : { message, error });
-  }
-
-  /**
-   * For schedulers that elect one instance for each of their ticks.
-   *
-   * @throws InvalidLockConfigurationError if the guard has no run store
-   */
-  get slots(): SlotRuns {
-    return (this.#slots ??= this.#createSlots());
-  }
-
-  #createSlots(): SlotRuns {
-    const { context } = this.requireOncePerRunner('Distributed tasks need');
-    const { executor, registry } = this.parts;
-    return new SlotRuns(context, executor.runs, {
-      isOncePerJob: (name) => registry.get(name) !== undefined,
-      isOnStandby: () => registry.isOnStandby,
-    });
   }
 
   /**

@@ -42,8 +42,6 @@ export interface JobDeclaration {
   readonly schedules?: readonly DeclaredSchedule[] | undefined;
   /** Returns the next scheduled time after an instant, for the register. `undefined`: unknown, or none. */
   readonly nextAfter?: ((after: Date) => Date | undefined) | undefined;
-  /** Set for a scheduler that elects one instance for each scheduled time. */
-  readonly isDistributed?: boolean | undefined;
   /** The time between two ticks, for a schedule that has no expression. */
   readonly intervalMs?: number | undefined;
 }
@@ -105,14 +103,14 @@ export function registeredName({ policy, lock }: Pick<Job, 'policy' | 'lock'>): 
 
 /** What the register shows of a job. Its keys always have the same order, because declarations are compared as JSON. */
 export function declaredJobOf(job: Job & Partial<JobDeclaration>): DeclaredJob {
-  const { lock, policy, schedules = [], isDistributed = false, configuration } = job;
+  const { lock, policy, schedules = [], configuration } = job;
   return {
     lock: lock.name,
     hasNameFunction: job.nameOf && true,
     lockAtMostForMs: lock.lockAtMostForMs,
     lockAtLeastForMs: lock.lockAtLeastForMs,
     keepAlive: lock.renewEveryMs !== undefined,
-    kind: isDistributed ? 'tick' : kindOf(policy),
+    kind: kindOf(policy),
     timeZone: policy?.period.timeZone,
     dayStart: policy?.period.dayStart,
     target: policy?.period.target,

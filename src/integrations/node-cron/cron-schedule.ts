@@ -121,10 +121,6 @@ function nextTime({ expression, timeZone }: CronSchedule, afterMs: number): Date
 /** The options of a schedule for node-cron, which treats some that are `undefined` as set. */
 export function taskOptions(options: ScheduleOptions): TaskOptions {
   const { timeZone: timezone, missedExecutionTolerance, maxRandomDelay } = options;
-  return defined({ timezone, missedExecutionTolerance, maxRandomDelay });
-}
-
-export function defined<T extends object>(options: T): { [K in keyof T]?: NonNullable<T[K]> } {
-  const entries = Object.entries(options).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };
+  const all = { timezone, missedExecutionTolerance, maxRandomDelay };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }

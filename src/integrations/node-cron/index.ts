@@ -5,6 +5,7 @@
  */
 import './peer';
 export type { ScheduleOptions } from './cron-schedule';
+export type { LedgerRunCoordinatorOptions } from './ledger-run-coordinator';
 export { LedgerRunCoordinator } from './ledger-run-coordinator';
 export type { ScheduledDecorator } from './scheduled';
 export { Scheduled } from './scheduled';

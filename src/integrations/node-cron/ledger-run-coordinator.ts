@@ -1,81 +1,128 @@
 import type { RunCoordinator, ScheduledTask, TaskContext } from 'node-cron';
-import { InvalidLockConfigurationError, InvalidLockUseError } from '../../core';
+import { FatalJobError, InvalidLockConfigurationError, InvalidLockUseError, type Duration } from '../../core';
 import { describeValue } from '../../core/options';
 import { requireGuard } from '../../guard/configured-guard';
 import { callsOf, type Calls } from '../../guard/calls/calls';
-import type { Slot } from '../../ledger/slots/slot';
-import type { SlotRuns } from '../../ledger/slots/slot-runs';
+import { configurationOf, DistributedTask } from './distributed-task';
 import type { ScheduleJobsOptions } from './schedule-jobs';
 
 /** `2026-11-20T03:00:00.000Z` */
 const INSTANT_LENGTH = 24;
 
+export interface LedgerRunCoordinatorOptions extends ScheduleJobsOptions {
+  /** Of the locks of its tasks, which are renewed while the tasks run. Default: that of the guard, or else 1 minute. */
+  readonly lockAtMostFor?: Duration | undefined;
+}
+
 /**
- * Elects one instance for each tick of node-cron's `distributed` tasks, with the run ledger. A tick is a row whose job is
- * the task's name and whose period key is the scheduled time. The instance that inserts the row runs the tick. The row
- * stays, so an instance whose clock is behind, or that was blocked, is not elected later, however short the job was.
+ * Elects one instance for each tick of node-cron's `distributed` tasks: a task is a job that runs once per tick, with a lock
+ * of its name. So each tick has a run in the ledger, and two ticks of one task never overlap.
  *
- * `scheduleDistributed` creates such a task and observes it. If you create a task yourself, pass the coordinator in its
- * options, or to `setRunCoordinator` before you create the task. Then pass the task to `observe`.
- *
- * node-cron's interface sets limits: the coordinator does not renew leases, has no fencing tokens and no abort signal,
- * and does not retry a tick whose instance crashed. `scheduleJobs` and `scheduleLocked` do all that.
+ * `scheduleDistributed` does all this, so you need a coordinator only for a task that you create yourself. Pass it in the
+ * task's options, or to `setRunCoordinator` before you create the task. Then pass the task to `observe`. cronlatch cannot
+ * call the function of such a task: its runs are not retried, and no operator can start one. A tick whose instance crashed
+ * is `failed (crashed)`.
  */
 export class LedgerRunCoordinator implements RunCoordinator {
-  readonly #guard: Calls;
-  readonly #observed = new Map<string, ObservedTask>();
+  readonly #calls: Calls;
+  readonly #lockAtMostFor: Duration | undefined;
+  readonly #tasks = new Map<string, DistributedTask>();
   readonly #warned = new Set<string>();
 
   /**
    * @throws NotConfiguredError if there is no guard
    * @throws InvalidLockUseError if the guard is closed
-   * @throws InvalidLockConfigurationError if the guard has no run store
+   * @throws InvalidLockConfigurationError if the guard has no ledger
    */
-  constructor(options: ScheduleJobsOptions = {}) {
-    this.#guard = callsOf(requireGuard(options.guard, 'LedgerRunCoordinator'));
-    void this.#guard.slots;
+  constructor({ guard, lockAtMostFor }: LedgerRunCoordinatorOptions = {}) {
+    this.#calls = callsOf(requireGuard(guard, 'LedgerRunCoordinator'));
+    this.#lockAtMostFor = lockAtMostFor;
+    this.#calls.requireOncePerRunner('Distributed tasks need');
   }
 
   /**
-   * Called by node-cron. Returns whether this instance runs the tick; exactly one of all instances does. Settles within
-   * 4 s, because node-cron waits 5 s. If the reply of the database is lost, it reads the row. A closing guard is not
-   * elected.
+   * Called by node-cron. Returns whether this instance runs the tick; at most one of all instances does. Settles within
+   * 4 s, because node-cron waits 5 s.
    *
-   * @param ttlMs `distributedLease` in milliseconds. A run that has not ended after this time counts as interrupted
    * @throws LockStorageError if the store did not confirm the election. node-cron skips the tick with
-   * `coordinator-error`. If this instance was elected after all, its row becomes failed with the reason `unconfirmed`
+   * `coordinator-error`. It does not start here, also if this instance is elected later
    * @throws InvalidLockConfigurationError for a name that the ledger cannot store
    * @throws InvalidLockUseError if the key is not a node-cron run key, or names a once-per job
    */
-  async shouldRun(key: string, ttlMs: number): Promise<boolean> {
-    const slot = slotOfKey(key);
-    this.#observed.get(slot.job)?.markCoordinated();
-    return await this.#guard.slots.elect(slot, ttlMs);
+  async shouldRun(key: string): Promise<boolean> {
+    const { name, at } = parseKey(key);
+    return await this.#taskOf(name).elect(at);
   }
 
-  /**
-   * Called by node-cron when the tick has ended, successfully or not. Does not release the tick. If its task is not
-   * observed, the row stays running until its lease expires.
-   */
+  /** Called by node-cron when the tick has ended, successfully or not. */
   onComplete(key: string): void {
-    const slot = slotOfKey(key);
-    if (!this.#guard.slots.unknownEnd(slot) || this.#warned.has(slot.job)) return;
-    this.#warned.add(slot.job);
-    this.#guard.warn(
-      `A tick of task '${slot.job}' has ended, but its outcome is unknown, so its row stays running until its lease expires. Pass the task to observe() of its LedgerRunCoordinator, or create it with scheduleDistributed.`,
-    );
+    const { name, at } = parseKey(key);
+    const tick = this.#taskOf(name).electedTick(at);
+    if (tick === undefined || tick.hasBegun) return;
+    const message = `A tick of task '${name}' has ended, but its outcome is unknown, so its run has failed. Pass the task to observe() of its LedgerRunCoordinator, or create it with scheduleDistributed.`;
+    void tick.begin(() => Promise.reject(new FatalJobError(message))).catch(() => {});
+    this.#warnOnce(name, message);
   }
 
   /**
-   * Records the outcomes of the task's ticks: completed with a result, or failed with an error. It also records a tick
-   * that did not start because the task was stopped during its random delay.
+   * Records the outcomes of the task's ticks: completed with a result, or failed with an error. A tick that did not start
+   * because the task was stopped during its random delay has failed, too.
    *
    * @throws InvalidLockConfigurationError if the task is a file, has no name, or one that the ledger cannot store
    * @throws InvalidLockUseError if a once-per job has the name of the task
    */
   observe(task: ScheduledTask): void {
-    const observed = new ObservedTask(task, this.#guard.slots, (message) => this.#guard.warn(message));
-    if (task.name !== undefined) this.#observed.set(task.name, observed);
+    const name = nameOf(task);
+    if ('taskPath' in task) refuseFile(name);
+    const observed = this.#taskOf(name);
+    const ends = new Map<string, (context: TaskContext) => void>();
+    const end = (context: TaskContext): void => {
+      const id = context.execution?.id ?? '';
+      ends.get(id)?.(context);
+      ends.delete(id);
+    };
+    const checkCoordinated = (): void => {
+      if (observed.isCoordinated) return;
+      const message = `Task '${name}' does not use the LedgerRunCoordinator that observes it, so the ledger does not decide which instance runs it. Create the task with { distributed: true, runCoordinator }, or call setRunCoordinator before you create it.`;
+      this.#warnOnce(name, message);
+    };
+    task.on('execution:started', ({ date, execution }) => {
+      // A call of `execute()` uses no coordinator.
+      if (execution?.reason !== 'scheduled') return;
+      const tick = observed.electedTick(date);
+      if (tick === undefined) return checkCoordinated();
+      const ended = new Promise<TaskContext>((resolve) => ends.set(execution.id, resolve));
+      const outcome = async (): Promise<unknown> => {
+        const { execution: end } = await ended;
+        if (end?.error !== undefined) throw end.error;
+        return end?.result;
+      };
+      void tick.begin(outcome).catch(() => {}); // node-cron has the error, too.
+    });
+    task.on('execution:finished', end);
+    task.on('execution:failed', end);
+    task.on('execution:skipped', checkCoordinated);
+    for (const event of ['task:stopped', 'task:destroyed'] as const)
+      task.on(event, () => observed.cancelAll());
+  }
+
+  #taskOf(name: string): DistributedTask {
+    const known = this.#tasks.get(name);
+    if (known !== undefined) return known;
+    if (this.#calls.oncePerRunner?.registry.get(name) !== undefined)
+      throw new InvalidLockUseError(
+        `Distributed task '${name}' has the name of a once-per job: give one of them another name.`,
+      );
+    const job = this.#calls.jobOf(configurationOf(name, this.#calls, this.#lockAtMostFor));
+    const created = new DistributedTask(this.#calls, job);
+    this.#tasks.set(name, created);
+    return created;
+  }
+
+  #warnOnce(name: string, message: string): void {
+    if (this.#warned.has(name)) return;
+    this.#warned.add(name);
+    this.#calls.warn(message);
   }
 }
 
@@ -84,87 +131,13 @@ export class LedgerRunCoordinator implements RunCoordinator {
  *
  * @throws InvalidLockUseError for any other key
  */
-function slotOfKey(key: string): Slot {
+export function parseKey(key: string): { readonly name: string; readonly at: Date } {
   const at = new Date(key.slice(-INSTANT_LENGTH));
-  const job = key.slice(0, -INSTANT_LENGTH - 1);
-  if (!Number.isNaN(at.getTime()) && key === `${job}:${at.toISOString()}`) return { job, at };
+  const name = key.slice(0, -INSTANT_LENGTH - 1);
+  if (!Number.isNaN(at.getTime()) && key === `${name}:${at.toISOString()}`) return { name, at };
   throw new InvalidLockUseError(
     `${describeValue(key)} is not a node-cron run key, which is '<task name>:<ISO instant>'.`,
   );
-}
-
-/** Records the outcomes of the slots for which a task was elected, from the events of that task. */
-class ObservedTask {
-  readonly #name: string;
-  /** The ticks that have started and not ended. By the id of the execution. */
-  readonly #startedTicks = new Map<string, { readonly slot: Slot; readonly context: TaskContext }>();
-  #isCoordinated = false;
-
-  /** @throws InvalidLockConfigurationError for a task without a name, or that is a file */
-  constructor(
-    task: ScheduledTask,
-    private readonly slots: SlotRuns,
-    private readonly warn: (message: string) => void,
-  ) {
-    this.#name = nameOf(task);
-    if ('taskPath' in task) refuseFile(this.#name);
-    slots.check(this.#name);
-    task.on('execution:started', (context) => this.#onStarted(context));
-    task.on('execution:finished', (context) => {
-      const slot = this.#end(context);
-      if (slot !== undefined) slots.completed(slot, context.execution?.result);
-    });
-    task.on('execution:failed', (context) => {
-      const slot = this.#end(context);
-      if (slot !== undefined) slots.failed(slot, context.execution?.error);
-    });
-    task.on('execution:skipped', (context) => this.#onSkipped(context));
-    for (const event of ['task:stopped', 'task:destroyed'] as const) task.on(event, () => this.#onStopped());
-  }
-
-  markCoordinated(): void {
-    this.#isCoordinated = true;
-  }
-
-  #onStarted(context: TaskContext): void {
-    const { date, execution } = context;
-    // A call of `execute()` uses no coordinator and has no slot.
-    if (execution?.reason !== 'scheduled') return;
-    const slot = { job: this.#name, at: date };
-    if (this.slots.begun(slot)) this.#startedTicks.set(execution.id, { slot, context });
-    else this.#warnIfUncoordinated();
-  }
-
-  #end({ execution }: TaskContext): Slot | undefined {
-    const id = execution?.id ?? '';
-    const started = this.#startedTicks.get(id);
-    this.#startedTicks.delete(id);
-    return started?.slot;
-  }
-
-  #onSkipped({ date, reason }: TaskContext): void {
-    this.#warnIfUncoordinated();
-    if (reason !== 'coordinator-error') return;
-    const error = 'The tick did not start: node-cron stopped waiting for the election.';
-    this.slots.cancel({ job: this.#name, at: date }, { reason: 'unconfirmed', error });
-  }
-
-  #onStopped(): void {
-    for (const [id, { slot, context }] of this.#startedTicks) {
-      if (context.execution?.startedAt !== undefined) continue;
-      this.#startedTicks.delete(id);
-      const error = 'The tick did not start: its task was stopped during the random delay.';
-      this.slots.cancel(slot, { reason: 'stopped', error });
-    }
-  }
-
-  #warnIfUncoordinated(): void {
-    if (this.#isCoordinated) return;
-    this.#isCoordinated = true; // Warns only once.
-    this.warn(
-      `Task '${this.#name}' does not use the LedgerRunCoordinator that observes it, so the ledger does not decide which instance runs it. Create the task with { distributed: true, runCoordinator }, or call setRunCoordinator before you create it.`,
-    );
-  }
 }
 
 function nameOf({ id, name }: ScheduledTask): string {

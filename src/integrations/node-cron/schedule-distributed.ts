@@ -1,36 +1,29 @@
-import { schedule, type ScheduledTask, type TaskFn } from 'node-cron';
-import type { Duration } from '../../core';
-import { parsePositiveDuration } from '../../core/duration';
+import { schedule, type ScheduledTask, type TaskContext, type TaskFn } from 'node-cron';
+import { InvalidLockConfigurationError } from '../../core';
 import { requireGuard } from '../../guard/configured-guard';
 import { callsOf } from '../../guard/calls/calls';
-import { checkSchedule, defined, nextTimeOf, taskOptions, type ScheduleOptions } from './cron-schedule';
+import { currentRun } from '../../ledger';
+import { checkSchedule, nextTimeOf, taskOptions, type ScheduleOptions } from './cron-schedule';
 import { onDroppedTicks } from './dropped-ticks';
-import { LedgerRunCoordinator, refuseFile } from './ledger-run-coordinator';
-import type { ScheduleJobsOptions } from './schedule-jobs';
+import { configurationOf, DistributedTask } from './distributed-task';
+import { parseKey, refuseFile, type LedgerRunCoordinatorOptions } from './ledger-run-coordinator';
 import { warnOfSkippedDates } from './skipped-dates';
 
-const OPTIONS = ['guard', 'name', 'distributedLease', 'noOverlap'];
+const OPTIONS = ['guard', 'name', 'lockAtMostFor'];
 
-export interface ScheduleDistributedOptions extends ScheduleJobsOptions, ScheduleOptions {
-  /** Must be the same on all instances, and different from all other tasks and jobs. It identifies a tick together with the scheduled time. */
+export interface ScheduleDistributedOptions extends LedgerRunCoordinatorOptions, ScheduleOptions {
+  /** Must be the same on all instances, and different from all other tasks and jobs. It names the job and its lock. */
   readonly name: string;
-  /**
-   * Must be longer than the job ever runs. A run that has not ended after this time counts as interrupted, and its
-   * instance as crashed. Default 24 h, not node-cron's 30 s.
-   */
-  readonly distributedLease?: Duration | undefined;
-  /** Whether this instance drops a tick while it still runs the previous one. Another instance may run it. Default `false`. */
-  readonly noOverlap?: boolean | undefined;
 }
 
 /**
- * Creates a task in node-cron's distributed mode. Each tick runs on one instance, which the ledger elects, and its row in
- * the ledger records the outcome. The other instances get node-cron's `execution:skipped`. `guard.close()` stops the
- * task, waits for a running tick, and records its outcome.
+ * Creates a task in node-cron's distributed mode: a job that runs once per tick. Each tick runs on one instance, which the
+ * guard elects, and its run in the ledger records the outcome. The other instances get node-cron's `execution:skipped`.
+ * `guard.close()` stops the task, waits for a running tick, and records its outcome.
  *
  * @throws InvalidLockConfigurationError for an invalid expression, time zone, name or duration, for a file, and if another
- * task has the same name
- * @throws InvalidLockUseError if the guard is closed, or a once-per job has the same name
+ * task or job has the same name
+ * @throws InvalidLockUseError if the guard is closed
  * @throws NotConfiguredError if there is no guard
  */
 export function scheduleDistributed(
@@ -38,35 +31,36 @@ export function scheduleDistributed(
   task: TaskFn,
   options: ScheduleDistributedOptions,
 ): ScheduledTask {
+  const { name, lockAtMostFor } = options;
+  if ('distributedLease' in options)
+    throw new InvalidLockConfigurationError(
+      `The option distributedLease of task '${name}' is gone: its lock is renewed while the task runs. Set lockAtMostFor instead: how long a crashed instance blocks the task.`,
+    );
   const guard = requireGuard(options.guard, 'scheduleDistributed');
-  const { name, distributedLease = '24h', noOverlap } = options;
   checkSchedule({ ...options, expression }, OPTIONS);
-  const calls = callsOf(guard);
-  calls.slots.check(name);
-  const leaseMs = parsePositiveDuration(distributedLease, `distributedLease of task '${name}'`);
   if (typeof task !== 'function') refuseFile(name);
-  const coordinator = new LedgerRunCoordinator({ guard });
+  const calls = callsOf(guard);
+  calls.requireOncePerRunner('Distributed tasks need');
   const schedules = [{ ...options, expression }];
-  const declaration = {
+  const job = calls.admitOne({
     place: `scheduleDistributed('${expression}')`,
-    configuration: { name, lockAtMostFor: leaseMs, lockAtLeastFor: 0, keepAlive: false },
-    call: () => () => undefined,
+    configuration: configurationOf(name, calls, lockAtMostFor),
+    call: () => (): unknown => task(contextOf(scheduled)),
     schedules,
     nextAfter: nextTimeOf(schedules),
-    isDistributed: true,
-  };
-  const job = calls.admitOne(declaration);
+  });
+  const distributed = new DistributedTask(calls, job);
   calls.announce();
   warnOfSkippedDates(calls, [job]);
-  const scheduled = schedule(expression, task, {
+  const run = (context: TaskContext): Promise<unknown> => distributed.run(context, () => task(context));
+  const scheduled = schedule(expression, run, {
     name,
     distributed: true,
-    runCoordinator: coordinator,
-    distributedLease: leaseMs,
+    runCoordinator: { shouldRun: (key) => distributed.elect(parseKey(key).at) },
     ...taskOptions(options),
-    ...defined({ noOverlap }),
   });
-  coordinator.observe(scheduled);
+  for (const event of ['task:stopped', 'task:destroyed'] as const)
+    scheduled.on(event, () => distributed.cancelAll());
   onDroppedTicks(scheduled, (ticks, error) => calls.dropTicks(job, ticks, error));
   const stop = async (): Promise<void> => {
     await scheduled.stop();
@@ -74,4 +68,11 @@ export function scheduleDistributed(
   };
   guard.onClose({ stop });
   return scheduled;
+}
+
+/** Of a run that no tick of node-cron has started: a retry, or a request. */
+function contextOf(task: ScheduledTask): TaskContext {
+  const { scheduledAt } = currentRun();
+  const date = scheduledAt ?? new Date();
+  return { date, dateLocalIso: date.toISOString(), triggeredAt: new Date(), task };
 }

@@ -3,7 +3,6 @@ import { describeValue } from '../../core/options';
 import type { Run, RunEventKind } from '../run';
 import { mayChange, type Actor, type RunState, type StateBefore } from '../run-state';
 import type { Decision, FoundRun, NewRunEvent } from '../run-store';
-import { isSlot } from '../slots/slot';
 import { lostEventOf } from '../tick/decide-claim';
 
 /** Who changes a run by hand, and why. The run's history keeps both. */
@@ -34,10 +33,8 @@ function checkText(what: string, text: unknown, longest: number): void {
 
 export type ActVerdict =
   | { readonly kind: 'changed'; readonly run: Run }
-  /**
-   * The state `from` does not allow the change. `isSlot`: no state allows it, because no instance would run the slot.
-   */
-  | { readonly kind: 'refused'; readonly from: StateBefore; readonly isSlot?: true };
+  /** The state `from` does not allow the change. */
+  | { readonly kind: 'refused'; readonly from: StateBefore };
 
 /**
  * Reruns the period, as a new generation. Pure, like all `decide…` functions: the store locks the row, calls the
@@ -88,7 +85,6 @@ function change(
   const from = found?.run.state ?? 'absent';
   if (found === undefined || !mayChange(from, to, by)) return { value: { kind: 'refused', from } };
   const { run, now } = found;
-  if (to === 'pending' && isSlot(run)) return { value: { kind: 'refused', from, isSlot: true } };
   const nextAttemptAt = to === 'pending' ? now : undefined;
   const write: Run = { ...run, ...set(run, now), state: to, nextAttemptAt };
   const events = [...(from === 'running' ? [lostEventOf(run)] : []), actEventOf(run, kind, act)];

@@ -292,8 +292,7 @@ export function changedRun(verdict: ActVerdict, verb: string, key: RunKey): Run 
   throw new InvalidLockUseError(`Cannot ${verb} ${describeRun(key)}: ${why}.${remedyOf(verdict, verb)}`);
 }
 
-function remedyOf({ from, isSlot }: Extract<ActVerdict, { kind: 'refused' }>, verb: string): string {
-  if (isSlot) return ' It is a tick of a distributed task: no instance would run it again.';
+function remedyOf({ from }: Extract<ActVerdict, { kind: 'refused' }>, verb: string): string {
   if (verb === 'resolve') return ' Only an interrupted run can be resolved.';
   if (verb === 'skip') return ' A run that is running, completed or skipped cannot be skipped.';
   if (from === 'absent') return ' To add runs of past days, call guard.backfill().';

@@ -11,8 +11,7 @@ export function start(
     guard,
     name: 'nightly-export',
     timeZone: 'Europe/Paris',
-    distributedLease: '6h', // Longer than the job ever takes.
-    noOverlap: true,
+    lockAtMostFor: '5m', // How long a crashed instance blocks the task.
   });
   task.on('execution:skipped', ({ date, reason }) => log(`skipped ${date.toISOString()}: ${reason}`));
   return task;

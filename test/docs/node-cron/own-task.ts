@@ -9,9 +9,8 @@ export function start(guard: JobGuard, work: () => Promise<void>): ScheduledTask
     timezone: 'Europe/Paris',
     distributed: true,
     runCoordinator,
-    distributedLease: 6 * 3_600_000,
   });
-  runCoordinator.observe(task); // Without this, the outcome of a tick is not recorded.
+  runCoordinator.observe(task); // Without this, the outcome of a tick is not known.
   guard.onClose({ stop: async () => await task.destroy() });
   return task;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
-import { SchemaMismatchError, type CronlatchEvents } from 'cronlatch';
+import { currentLock, currentRun, SchemaMismatchError, type CronlatchEvents } from 'cronlatch';
 import type { EventName } from 'cronlatch/provider';
 import { LedgerRunCoordinator, scheduleDistributed } from 'cronlatch/node-cron';
 import { createTask, setLogger, setRunCoordinator, type TaskContext } from 'node-cron';
@@ -128,15 +128,17 @@ void test('if the store fails no instance is elected, and the task reports that 
   assert.deepEqual(await here.guard.close(), { settled: [], abandoned: [] });
 });
 
-void test('a task that is stopped during its random delay leaves no running row', async () => {
+void test('a task that is stopped during its random delay gives its tick back', async () => {
   mock.method(Math, 'random', () => 0.5);
-  const task = scheduleDistributed(MINUTELY, () => assert.fail('ran'), options({ maxRandomDelay: 20_000 }));
+  let ran = 0;
+  const task = scheduleDistributed(MINUTELY, () => (ran += 1), options({ maxRandomDelay: 20_000 }));
   await tick(1000);
   assert.deepEqual(await rowOf(), ['running', undefined]);
-  const warned = next('guard:warning');
   await task.stop();
-  assert.match((await warned).message, /recorded as failed \(stopped\).*random delay/);
-  assert.deepEqual(await rowOf(), ['failed', 'stopped']);
+  await settle();
+  assert.deepEqual([await rowOf(), ran], [['pending', undefined], 0]);
+  await here.guard.runOverdue();
+  assert.deepEqual([await rowOf(), ran], [['completed', undefined], 1]);
 });
 
 void test('a task that is stopped while it runs is completed', async () => {
@@ -150,42 +152,39 @@ void test('a task that is stopped while it runs is completed', async () => {
   assert.deepEqual(await rowOf(), ['completed', undefined]);
 });
 
-void test('with noOverlap, a tick that comes too early is dropped here, and another instance may run it', async () => {
+void test('a tick that comes while the task runs is skipped, on each instance', async () => {
   const other = place.instance();
   const end = signal();
-  scheduleDistributed(MINUTELY, () => end.promise, options({ noOverlap: true }));
+  const skipped: (string | undefined)[] = [];
+  const task = scheduleDistributed(MINUTELY, () => end.promise, options());
+  task.on('execution:skipped', ({ reason }) => void skipped.push(reason));
   await tick(1000);
-  const coordinator = new LedgerRunCoordinator({ guard: other.guard });
   await tick(60_000);
-  const second = '2026-11-20T03:01:00.000Z';
+  const coordinator = new LedgerRunCoordinator({ guard: other.guard });
+  assert.equal(await coordinator.shouldRun(`${NAME}:2026-11-20T03:01:00.000Z`), false);
+  assert.deepEqual(skipped, ['not-elected']);
   assert.equal((await here.guard.ledger.list()).length, 1);
-  assert.equal(await coordinator.shouldRun(`${NAME}:${second}`, 60_000), true);
   end.resolve();
 });
 
-void test('overlapping ticks are distinguished', async () => {
-  const ends = [signal<string>(), signal<string>()] as const;
-  let begun = 0;
-  scheduleDistributed(MINUTELY, () => ends[begun++ === 0 ? 0 : 1].promise, options());
+void test('its function has the run, its lock and its signal', async () => {
+  const seen: unknown[] = [];
+  const task = (): void => {
+    const { periodKey, attempt } = currentRun();
+    seen.push(periodKey, attempt, currentLock().name, currentLock().fencingToken !== undefined);
+  };
+  scheduleDistributed(MINUTELY, task, options());
   await tick(1000);
-  await tick(60_000);
-  ends[1].resolve('the second');
-  await settle();
-  assert.deepEqual(await rowOf(), ['running', undefined]);
-  ends[0].resolve('the first');
-  await settle();
-  const runs = await here.guard.ledger.list({ order: 'oldest-first' });
-  assert.deepEqual(
-    runs.map(({ result }) => result),
-    ['"the first"', '"the second"'],
-  );
+  assert.deepEqual(seen, [SLOT, 1, NAME, true]);
 });
 
-void test('a manual run has no election, and no row', async () => {
+void test('a manual run is a run of its own', async () => {
   const task = scheduleDistributed(MINUTELY, () => 'by hand', options());
   assert.equal(await task.execute(), 'by hand');
   await settle();
-  assert.deepEqual(await here.guard.ledger.list(), []);
+  const [run] = await here.guard.ledger.list();
+  assert.deepEqual([run?.state, run?.result], ['completed', '"by hand"']);
+  assert.match(run?.periodKey ?? '', /#[0-9a-f]{6}$/);
 });
 
 void test('closing stops the task, and waits for the current tick and its outcome', async () => {
@@ -196,33 +195,32 @@ void test('closing stops the task, and waits for the current tick and its outcom
   await settle();
   assert.equal(task.getStatus(), 'destroyed');
   end.resolve('done');
-  assert.deepEqual(await closing, { settled: [`${NAME}:${SLOT}`], abandoned: [] });
+  assert.deepEqual(await closing, { settled: [NAME], abandoned: [] });
   assert.equal((await place.instance().guard.ledger.last(NAME))?.result, '"done"');
 });
 
 void test('a tick that is elected while the guard begins to close does not run', async () => {
-  const { store } = here;
-  const insert = store.insert.bind(store);
+  const { lockProvider } = here;
+  const lock = lockProvider.lock.bind(lockProvider);
   let closing: Promise<unknown> | undefined;
-  mock.method(store, 'insert', async (...request: Parameters<typeof insert>) => {
+  mock.method(lockProvider, 'lock', async (...request: Parameters<typeof lock>) => {
     closing = here.guard.close();
-    return await insert(...request);
+    return await lock(...request);
   });
   scheduleDistributed(MINUTELY, () => assert.fail('ran'), options());
   await tick(1000);
   await closing;
-  const [run] = await place.instance().guard.ledger.list();
-  assert.deepEqual([run?.state, run?.reason], ['failed', 'closing']);
+  assert.deepEqual(await place.instance().guard.ledger.list(), []);
 });
 
-void test('a task that is not observed leaves its row running, with one warning', async () => {
+void test('a tick whose task is not observed has failed, with one warning', async () => {
   const runCoordinator = new LedgerRunCoordinator({ guard: here.guard });
   const task = createTask(MINUTELY, () => 'done', { name: NAME, distributed: true, runCoordinator });
   await task.start();
   await tick(1000);
   await tick(60_000);
   await task.destroy();
-  assert.deepEqual(await rowOf(), ['running', undefined]);
+  assert.deepEqual(await rowOf(), ['failed', 'fatal']);
   const warnings = here.of('guard:warning').map(({ message }) => message);
   assert.equal(warnings.length, 1);
   assert.match(warnings[0] ?? '', /its outcome is unknown.*observe\(\)/);

@@ -107,10 +107,13 @@ void test('a dropped tick of a job that only has a lock is reported as lost', as
   );
 });
 
-void test('a dropped tick of a distributed task is reported as lost, too', async () => {
+void test('a dropped tick of a distributed task is retried', async () => {
   scheduleDistributed('0 3 * * *', note, { guard, name: 'settle', timeZone: 'UTC' });
   await standStill(5);
-  assert.deepEqual(failures(), [['settle', '2026-11-20T03:00:00.000Z', false]]);
+  assert.deepEqual(failures(), [['settle', '2026-11-20T03:00:00.000Z', true]]);
+  await guard.runOverdue();
+  const run = await guard.ledger.get({ job: 'settle', periodKey: '2026-11-20T03:00:00.000Z' });
+  assert.deepEqual([run?.state, ran.length], ['completed', 1]);
 });
 
 void test('ticks dropped in one stall are reported in one event', async () => {

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { SchedulerLock } from 'cronlatch';
 import { Scheduled, scheduleDistributed, scheduleJobs, scheduleLocked } from 'cronlatch/node-cron';
 import { nextTimeOf } from '#cronlatch/integrations/node-cron/cron-schedule';
-import { callsOf } from '#cronlatch/guard/calls/calls';
 import { createTask } from 'node-cron';
 import { guardOfRuns } from '../../support/benches/guard-of-runs';
 
@@ -84,20 +83,4 @@ void test('scheduled jobs are registered, each with the next of its times', asyn
   } finally {
     await guard.close();
   }
-});
-
-void test('an instance that was not elected has answered the tick of a distributed task', async () => {
-  const of = guardOfRuns();
-  scheduleDistributed('0 5 * * *', () => {}, { guard: of.guard, name: 'elected', timeZone: 'UTC' });
-  await of.guard.runOverdue();
-  const [job] = await of.guard.ledger.jobs();
-  const at = job?.nextScheduledAt;
-  assert.ok(at);
-  const other = guardOfRuns(of.options()).guard;
-  assert.equal(await callsOf(other).slots.elect({ job: 'elected', at }, 60_000), true);
-  assert.equal(await callsOf(of.guard).slots.elect({ job: 'elected', at }, 60_000), false);
-  await of.guard.runOverdue();
-  const [moved] = await of.guard.ledger.jobs();
-  assert.equal(moved?.nextScheduledAt?.getTime() === at.getTime(), false);
-  await of.guard.close();
 });

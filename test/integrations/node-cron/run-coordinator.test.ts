@@ -2,38 +2,45 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NotConfiguredError } from 'cronlatch';
 import { LedgerRunCoordinator } from 'cronlatch/node-cron';
-import { callsOf } from '#cronlatch/guard/calls/calls';
-import { guardBench, reasonOf } from '../../support/benches/guard';
-import { elector, KEY, LEASE_MS, SLOT } from '../../support/jobs/coordinators';
+import { guardBench, nextEvent, reasonOf } from '../../support/benches/guard';
+import { instanceBehind, type Network } from '../../support/faults/out-of-reach';
+import { elector, KEY, PretendedTask, SLOT } from '../../support/jobs/coordinators';
 import { dayJob } from '../../support/jobs/day-job';
 import { memoryStores, ledgerPlace } from '../../support/stores/ledger-place';
 import { testLedger } from '../../support/stores/ledger-tests';
 
 testLedger('of eight instances that claim a tick at the same time, one is elected', async (place) => {
   const electors = Array.from({ length: 8 }, () => elector(place));
+  const tasks = electors.map(({ coordinator }) => new PretendedTask('settle', coordinator));
   for (let second = 0; second < 10; second += 1) {
-    const key = `settle:2026-11-20T03:00:0${second}.000Z`;
-    const answers = await Promise.all(electors.map((each) => each.asks(key)));
-    assert.equal(answers.filter(Boolean).length, 1, key);
+    const at = `2026-11-20T03:00:0${second}.000Z`;
+    const answers = await Promise.all(electors.map((each) => each.asks(`settle:${at}`)));
+    assert.equal(answers.filter(Boolean).length, 1, at);
+    const [elected, task] = [electors[answers.indexOf(true)], tasks[answers.indexOf(true)]];
+    assert.ok(elected && task);
+    const released = nextEvent(elected.guard, 'lock:released');
+    task.begin(at);
+    task.end(at, { result: second });
+    await released;
   }
   const [{ guard }] = electors as [(typeof electors)[0]];
-  assert.equal((await guard.ledger.list({ job: 'settle' })).length, 10);
-  assert.equal(electors.flatMap((each) => each.of('run:skipped')).length, 70);
+  const runs = await guard.ledger.list({ job: 'settle', states: ['completed'] });
+  assert.equal(runs.length, 10);
 });
 
 testLedger(
-  'a tick is a row: the task is its job, the instant its period, and the elected instance its holder',
+  'a tick is a run: the task is its job and its lock, the instant its period, and the elected instance its holder',
   async (place) => {
     const { guard, asks } = elector(place);
     assert.equal(await asks(), true);
     const run = await guard.ledger.get({ job: 'settle', periodKey: SLOT });
-    assert.ok(run?.leaseUntil && run.startedAt);
     assert.deepEqual(
-      [run.state, run.attempt, run.scope, run.lockId, run.periodStart],
-      ['running', 1, '', 'node-cron', undefined],
+      [run?.state, run?.attempt, run?.scope, run?.periodStart?.toISOString()],
+      ['running', 1, '', SLOT],
     );
-    assert.ok(run.claimedBy?.includes(`/${process.pid}/`));
-    assert.equal(run.leaseUntil.getTime() - run.startedAt.getTime(), LEASE_MS);
+    assert.ok(run?.claimedBy?.includes(`/${process.pid}/`));
+    assert.ok(run?.fencingToken);
+    assert.equal((await guard.locks.inspect('settle'))?.isHeld, true);
   },
 );
 
@@ -41,19 +48,19 @@ testLedger(
   'an instance that claims later is not elected: not after 5 ms, not after 10 s, and not after the job has ended',
   async (place) => {
     const [first, second] = [elector(place), elector(place)];
+    const task = new PretendedTask('settle', first.coordinator);
     assert.equal(await first.asks(), true);
-    for (const later of ['5ms', '10s', '1h'] as const) {
+    for (const later of ['5ms', '10s'] as const) {
       await place.elapse(later);
       assert.equal(await second.asks(), false, later);
     }
-    callsOf(first.guard).slots.completed({ job: 'settle', at: new Date(SLOT) }, 'settled');
-    await first.guard.close();
+    const released = nextEvent(first.guard, 'lock:released');
+    task.begin(SLOT);
+    task.end(SLOT, { result: 'settled' });
+    await released;
     assert.equal((await second.guard.ledger.last('settle'))?.result, '"settled"');
     assert.equal(await second.asks(), false);
-    assert.deepEqual(
-      second.of('run:skipped').map(({ reason, scheduledAt }) => [reason, scheduledAt?.toISOString()]),
-      Array(4).fill(['running-elsewhere', SLOT]),
-    );
+    assert.equal(second.of('run:skipped').at(-1)?.reason, 'already-completed');
   },
 );
 
@@ -64,61 +71,27 @@ testLedger('a task’s name may contain colons, and may be a prefix of another n
   assert.deepEqual(jobs.sort(), ['a', `a:${SLOT}`, 'a:b'].sort());
 });
 
-testLedger(
-  'a run that has not ended when its lease expires is shown as interrupted, and does not run again',
-  async (place) => {
-    const [dead, next] = [elector(place), elector(place)];
-    assert.equal(await dead.asks(), true);
-    await place.elapse('30s');
-    assert.equal(await next.asks('settle:2026-11-20T03:00:30.000Z'), true);
-    await place.elapse('61s');
-    const interrupted = new Promise<void>((resolve) => next.guard.on('run:interrupted', () => resolve()));
-    assert.equal(await next.asks('settle:2026-11-20T03:01:31.000Z'), true);
-    await interrupted;
-    const states = await next.guard.ledger.list({ job: 'settle', order: 'oldest-first' });
-    assert.deepEqual(
-      states.map(({ state, reason }) => [state, reason]),
-      [
-        ['interrupted', 'crashed'],
-        ['running', undefined], // Its own tick, about which it knows more than the lease.
-        ['running', undefined],
-      ],
-    );
-    const [event] = next.of('run:interrupted');
-    assert.equal(event?.run?.periodKey, SLOT);
-    assert.equal(await next.asks(), false);
-    const resolved = { as: 'completed', actor: 'Ada', reason: 'the bank has it' } as const;
-    await next.guard.ledger.resolve({ job: 'settle', periodKey: SLOT }, resolved);
-  },
-);
-
-testLedger('a run that outlives its lease is completed late', async (place) => {
-  const [slow, next] = [elector(place), elector(place)];
-  assert.equal(await slow.asks(), true);
-  await place.elapse('2m');
-  const interrupted = new Promise<void>((resolve) => next.guard.on('run:interrupted', () => resolve()));
-  assert.equal(await next.asks('settle:2026-11-20T03:02:00.000Z'), true);
-  await interrupted;
-  callsOf(slow.guard).slots.completed({ job: 'settle', at: new Date(SLOT) }, undefined);
-  await slow.guard.close();
-  assert.equal((await next.guard.ledger.get({ job: 'settle', periodKey: SLOT }))?.state, 'completed');
-});
-
-testLedger('a tick that has ended cannot be rerun, because no instance would run it', async (place) => {
-  const [dead, { guard, asks }] = [elector(place), elector(place)];
-  const run = { job: 'settle', periodKey: SLOT };
-  const act = { actor: 'Ada', reason: 'the bank has not got it' };
-  assert.equal(await dead.asks(), true);
-  await place.elapse('2m');
-  const interrupted = new Promise<void>((resolve) => guard.on('run:interrupted', () => resolve()));
-  assert.equal(await asks('settle:2026-11-20T03:02:00.000Z'), true);
-  await interrupted;
-  const message =
-    /Cannot .*: it is interrupted\. It is a tick of a distributed task: no instance would run it again/;
-  await assert.rejects(guard.ledger.rerun(run, act), { name: 'InvalidLockUseError', message });
-  await assert.rejects(guard.ledger.resolve(run, { ...act, as: 'pending' }), message);
-  await guard.ledger.resolve(run, { ...act, as: 'failed' });
-  assert.equal((await guard.ledger.get(run))?.state, 'failed');
+testLedger('a tick whose instance has crashed has failed, and the next one runs', async (place) => {
+  const network: Network = { isUp: true };
+  const dead = new LedgerRunCoordinator({ guard: instanceBehind(network, place).guard });
+  assert.equal(await dead.shouldRun(KEY), true);
+  network.isUp = false; // It renews its lease no more.
+  await place.elapse('61s');
+  const next = elector(place);
+  assert.equal(await next.asks('settle:2026-11-20T03:01:01.000Z'), true);
+  const task = new PretendedTask('settle', next.coordinator);
+  const released = nextEvent(next.guard, 'lock:released');
+  task.begin('2026-11-20T03:01:01.000Z');
+  task.end('2026-11-20T03:01:01.000Z', { result: undefined });
+  await released;
+  const states = await next.guard.ledger.list({ job: 'settle', order: 'oldest-first' });
+  assert.deepEqual(
+    states.map(({ state, reason }) => [state, reason]),
+    [
+      ['failed', 'crashed'],
+      ['completed', undefined],
+    ],
+  );
 });
 
 testLedger('a closing guard is not elected, and leaves the tick to others', async (place) => {
@@ -136,7 +109,7 @@ const REFUSED: [string, string, RegExp][] = [
   ['settle', 'InvalidLockUseError', /^"settle" is not a node-cron run key/],
   [`settle${SLOT}`, 'InvalidLockUseError', /is not a node-cron run key/],
   ['settle:2026-11-20T03:00:00.000+', 'InvalidLockUseError', /is not a node-cron run key/],
-  [`:${SLOT}`, 'InvalidLockConfigurationError', /^"" cannot be the name of a distributed task/],
+  [`:${SLOT}`, 'InvalidLockConfigurationError', /^"" cannot be/],
   [`${'x'.repeat(65)}:${SLOT}`, 'InvalidLockConfigurationError', /65 characters, more than 64/],
 ];
 
@@ -144,17 +117,6 @@ for (const [key, name, message] of REFUSED) {
   void test(`the key '${key}' is rejected`, async () => {
     const { place, close } = ledgerPlace(memoryStores(SLOT));
     await assert.rejects(elector(place).asks(key), { name, message });
-    await close();
-  });
-}
-
-for (const lease of [0, -1, NaN]) {
-  void test(`a lease of ${lease} is rejected`, async () => {
-    const { place, close } = ledgerPlace(memoryStores(SLOT));
-    await assert.rejects(elector(place).coordinator.shouldRun(KEY, lease), {
-      name: 'InvalidLockConfigurationError',
-      message: /^the lease of task 'settle' is/i,
-    });
     await close();
   });
 }

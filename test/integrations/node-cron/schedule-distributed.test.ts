@@ -42,9 +42,15 @@ void test('closing the guard destroys the task', async () => {
 const REFUSED: [string, () => void, Partial<ScheduleDistributedOptions>, RegExp][] = [
   ['61 * * * *', () => {}, {}, /^"61 \* \* \* \*" is not a cron expression/],
   [NIGHTLY, () => {}, { timeZone: 'Mars' }, /^timeZone is "Mars"/],
-  [NIGHTLY, () => {}, { name: '' }, /^"" cannot be the name of a distributed task/],
+  [NIGHTLY, () => {}, { name: '' }, /^"" cannot be/],
   [NIGHTLY, () => {}, { name: 'x'.repeat(65) }, /65 characters, more than 64/],
-  [NIGHTLY, () => {}, { distributedLease: 'soon' }, /^distributedLease of task 'settle' is "soon"/],
+  [NIGHTLY, () => {}, { lockAtMostFor: 'soon' }, /lockAtMostFor of lock 'settle' is "soon"/],
+  [
+    NIGHTLY,
+    () => {},
+    { distributedLease: '6h' } as object,
+    /^The option distributedLease of task 'settle' is gone: .+ Set lockAtMostFor/,
+  ],
   [NIGHTLY, () => {}, { maxRandomDelay: -1 }, /^maxRandomDelay is -1/],
   [NIGHTLY, '/task.js' as never, {}, /^Task 'settle' is a file\. cronlatch distributes only functions/],
 ];
@@ -78,7 +84,7 @@ void test('the name of a once-per job is rejected', () => {
   const { guard } = here;
   guard.wrap(dayJob(), () => {});
   assert.throws(() => scheduleDistributed(NIGHTLY, () => {}, { guard, name: 'close-day' }), {
-    name: 'InvalidLockUseError',
-    message: /^Distributed task 'close-day' has the name of a once-per job/,
+    name: 'InvalidLockConfigurationError',
+    message: /^Two once-per jobs have the name 'close-day'/,
   });
 });

@@ -7,7 +7,7 @@ import { testOnServers, type ServerBench } from '../../../support/benches/server
 import { createRunTables } from '../../../support/databases/run-tables';
 import { protocolOf, sqlProxy, type SqlProxy } from '../../../support/faults/sql-proxy/sql-proxy';
 import { targetOf, throughProxy } from '../../../support/faults/tcp-proxy';
-import { closedAtOnce, KEY, LEASE_MS, SLOT } from '../../../support/jobs/coordinators';
+import { closedAtOnce, KEY, SLOT } from '../../../support/jobs/coordinators';
 
 /** Four seconds, and a margin for a busy machine. */
 const LONGEST_MS = 30_000;
@@ -33,7 +33,7 @@ async function placeOn(bench: ServerBench): Promise<Place> {
   const free = closedAtOnce(bench, await createJobGuard(bench.application, options));
   const asking = (of: JobGuard) => {
     const coordinator = new LedgerRunCoordinator({ guard: of });
-    return (key = KEY) => coordinator.shouldRun(key, LEASE_MS);
+    return (key = KEY) => coordinator.shouldRun(key);
   };
   // The first statement also connects, and checks the tables.
   for (const each of [guard, free]) await asking(each)('warm:2026-11-20T02:00:00.000Z');
@@ -69,18 +69,16 @@ async function failsInTime({ guard, asks }: Place): Promise<void> {
   assert.equal((await failed).willRetry, false);
 }
 
-for (const then of ['cut', 'silence'] as const) {
-  testFault(
-    `after a lost answer (${then}) the coordinator reads the row, and elects the instance once`,
-    async (place) => {
-      const swallowed = place.proxy.swallow('claim', then);
-      assert.equal(await place.asks(), true);
-      await swallowed;
-      assert.equal(await place.otherAsks(), false);
-      assert.equal(await place.row(), 'running');
-    },
-  );
-}
+testFault(
+  'after a lost answer the coordinator reads the row, and elects the instance once',
+  async (place) => {
+    const swallowed = place.proxy.swallow('claim', 'cut');
+    assert.equal(await place.asks(), true);
+    await swallowed;
+    assert.equal(await place.otherAsks(), false);
+    assert.equal(await place.row(), 'running');
+  },
+);
 
 testFault('a claim that does not arrive is sent again', async (place) => {
   const lost = place.proxy.lose('claim', 'cut');
@@ -89,13 +87,16 @@ testFault('a claim that does not arrive is sent again', async (place) => {
   assert.equal(await place.otherAsks(), false);
 });
 
-testFault('a claim that does not arrive leaves the tick to another instance', async (place) => {
-  const lost = place.proxy.lose('claim', 'silence');
-  const asked = place.asks();
-  await lost;
-  assert.equal(await place.otherAsks(), true);
-  assert.equal(await asked, false);
-});
+testFault(
+  'an election that a silent claim delays fails in time, and no other instance is elected',
+  async (place) => {
+    const lost = place.proxy.lose('claim', 'silence');
+    const failed = assert.rejects(place.asks(), LockStorageError);
+    await lost;
+    assert.equal(await place.otherAsks(), false);
+    await failed;
+  },
+);
 
 testFault('while the database cannot be reached nothing runs, and it runs elsewhere', async (place) => {
   await place.proxy.close();
@@ -106,13 +107,16 @@ testFault('while the database cannot be reached nothing runs, and it runs elsewh
 });
 
 testFault('an unconfirmed claim does not stay as running', async (place) => {
-  const warned = nextEvent(place.guard, 'guard:warning');
+  const failed = nextEvent(place.guard, 'run:failed');
   const swallowed = place.proxy.swallow('claim', 'silence').then(() => place.proxy.stall());
-  await failsInTime(place);
+  await assert.rejects(place.asks(), LockStorageError);
   await swallowed;
   assert.equal(await place.row(), 'running');
   place.proxy.flow();
-  assert.match((await warned).message, /recorded as failed \(unconfirmed\).*did not confirm .* within 4 s/);
-  assert.equal(await place.row(), 'failed unconfirmed');
+  assert.match(
+    String((await failed).error),
+    /^FatalJobError: Tick .+ of task 'settle' was not confirmed within 4 s\.$/,
+  );
+  assert.equal(await place.row(), 'failed fatal');
   assert.equal(await place.otherAsks(), false);
 });
