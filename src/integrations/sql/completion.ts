@@ -9,7 +9,7 @@ import { claimLostError, serializeResult } from '../../ledger/tick/record-outcom
 import { requiredContext, type CurrentRun, type RunContext } from '../../ledger/tick/run-context';
 import { driverErrorsIn } from './adapted-transaction';
 import type { SqlFailureKind } from '../../storage/sql/statements/sql-failure';
-import type { SqlResult, SqlStatement } from '../../storage/sql/statements/statement';
+import { writtenRows, type SqlResult, type SqlStatement } from '../../storage/sql/statements/statement';
 import { describeSource, type GivenTransaction } from '../../storage/sql/database/driver';
 import type { SqlDatabase } from '../../storage/sql/connections/sql-database';
 import { ChangedSettings, type Limits, type Transaction } from '../../storage/sql/connections/transaction';
@@ -132,7 +132,7 @@ export function* completionSteps(completion: Completion): Generator<SqlStatement
   const { claim } = completion.run;
   const { database } = completion.ledger.store;
   refuseLoss(database, claim);
-  if (database.dialect.writtenRows(yield statements.complete(claim, result)) === 1) return;
+  if (writtenRows(yield statements.complete(claim, result), database.dialect) === 1) return;
   // The claim no longer matches the row. Read the row to find out why.
   const locked = yield statements.lock(claim);
   const found = foundRunOf(locked);

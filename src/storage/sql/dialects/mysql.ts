@@ -16,10 +16,9 @@ export const mysql: SqlDialect = {
   lockTexts,
   groupStatements,
   runFragments,
-  // Never changedRows. A plain INSERT of an existing key fails instead of counting 0 rows.
-  writtenRows: (result) => result.affectedRows,
+  // The driver counts affectedRows, never changedRows. A plain INSERT of an existing key fails instead of counting 0 rows.
+  returnsRows: false,
   refusalOf: (result) => (Number(result.insertId) > 0 ? 'held' : 'missing'),
-  tokenOf: (result) => result.insertId,
   failureOf,
   refusesPreparing,
 };

@@ -16,10 +16,8 @@ export const postgres: SqlDialect = {
   lockTexts,
   groupStatements,
   runFragments,
-  // Every writing statement returns its row, and a take-over also the row of a held lock.
-  writtenRows: ({ rows }) => rows.filter(({ is_taken: isTaken }) => isTaken !== null).length,
+  returnsRows: true,
   refusalOf: (result) => (result.rows.length > 0 ? 'held' : 'missing'),
-  tokenOf: (result) => result.rows[0]?.['fencing_token'],
   failureOf,
   refusesPreparing,
 };

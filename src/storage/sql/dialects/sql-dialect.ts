@@ -126,11 +126,10 @@ export interface SqlDialect {
     named: (text: string) => NamedStatement,
   ) => GroupStatements | undefined;
   readonly runFragments: (shape: Pick<TableShape, 'now' | 'keyIndex'>) => RunFragments;
-  /** How many rows a statement wrote. The caller refuses anything but a number. */
-  readonly writtenRows: (result: SqlResult) => unknown;
+  /** Whether each statement that writes returns its rows. Otherwise the driver counts them, and `insertId` is the token. */
+  readonly returnsRows: boolean;
   /** Why a take-over wrote no row. `undefined`: a read shows it. */
   readonly refusalOf: (result: SqlResult) => 'held' | 'missing' | undefined;
-  readonly tokenOf: (result: SqlResult) => unknown;
   readonly failureOf: (error: DriverError) => SqlFailureKind;
   /** Whether the server or a pooler refused a prepared statement. It did not run. */
   readonly refusesPreparing: (error: DriverError) => boolean;

@@ -14,10 +14,8 @@ export const sqlite: SqlDialect = {
   inspection,
   lockTexts,
   runFragments,
-  // Every writing statement returns its row.
-  writtenRows: (result) => result.rows.length,
+  returnsRows: true,
   refusalOf: () => undefined,
-  tokenOf: (result) => result.rows[0]?.['fencing_token'],
   failureOf,
   refusesPreparing,
 };

@@ -1,6 +1,6 @@
 import type { Clock, ExtensionRequest, LockRequest, StatementOptions } from '../../../core';
 import { LONGEST_OWNER, RELEASED_MARK } from '../../../core/lease/owner';
-import { SqlExecutionError, type SendInTurn, type SqlRow } from '../statements/statement';
+import { SqlExecutionError, writtenRows, type SendInTurn, type SqlRow } from '../statements/statement';
 import { driverErrorOf } from '../statements/sql-failure';
 import type { GroupedWrite } from '../dialects/sql-dialect';
 import { WaitingRequests } from '../tables/waiting-requests';
@@ -143,7 +143,7 @@ function answersTo(key: GroupedWrite, { dialect, smallestGroup = 2 }: GroupingSt
     const members = requests.map(parametersOf);
     if (key === 'insertFree') await send(group.write(key, [...members].sort(byName)));
     const result = await send(group.write(write, members));
-    if (group.read !== undefined && dialect.writtenRows(result) === members.length)
+    if (group.read !== undefined && writtenRows(result, dialect) === members.length)
       return members.map(() => ({ result: { ...result, affectedRows: 1 }, statements }));
     const { rows } =
       group.read === undefined ? result : await send(group.read(members)).catch(outcomeUnknown);

@@ -16,6 +16,7 @@ import { keptForMs, storageErrorOf, unknownOutcome } from '../../../core/lease/s
 import { DuplicateRecord } from '../statements/sql-failure';
 import {
   microseconds,
+  writtenRows,
   type Limit,
   type Parameters as SqlParameters,
   type SqlResult,
@@ -106,7 +107,7 @@ export class SqlStorageAccessor implements StorageAccessor {
   async deleteExpired(olderThanMs: number, { timeoutMs }: StatementOptions): Promise<number> {
     const parameters = { olderThan: microseconds(olderThanMs) };
     const { result } = await this.#send('deleteExpired', parameters, { timeoutMs });
-    const deleted = this.#options.dialect.writtenRows(result);
+    const deleted = writtenRows(result, this.#options.dialect);
     if (typeof deleted === 'number') return deleted;
     throw new LockStorageError(`Could not count the deleted locks: the driver reported ${String(deleted)}.`);
   }
@@ -148,7 +149,8 @@ export class SqlStorageAccessor implements StorageAccessor {
     if (!this.tables.hasWritten(result, describeLock(request)))
       return this.#options.dialect.refusalOf(result);
     if (!statements.shape.hasToken) return { fencingToken: undefined };
-    const fencingToken = checkedToken(this.#options.dialect.tokenOf(result), request.name);
+    const token = this.#options.dialect.returnsRows ? result.rows[0]?.['fencing_token'] : result.insertId;
+    const fencingToken = checkedToken(token, request.name);
     const isReturned =
       fencingToken >= LEAST_TOKEN && (key === 'takeOver' || statements.shape.insertReturnsToken);
     return isReturned ? { fencingToken } : this.#readGrant(request, options);

@@ -85,6 +85,17 @@ export interface SqlResult {
 }
 
 /**
+ * How many rows a statement wrote. The caller refuses anything but a number. A take-over of PostgreSQL also returns the
+ * row of a held lock, whose `is_taken` is null.
+ */
+export function writtenRows(
+  { rows, affectedRows }: SqlResult,
+  of: { readonly returnsRows: boolean },
+): unknown {
+  return of.returnsRows ? rows.filter(({ is_taken: isTaken }) => isTaken !== null).length : affectedRows;
+}
+
+/**
  * Requests of `lease` come first, because a lease depends on them: extend, unlock, resolve. Then come those of `holder`, the
  * writes of runs whose lock is held, and then all others. `release` counts as `lease`, but as `holder` while requests of
  * `holder` wait, so that releases become a group.

@@ -2,6 +2,7 @@ import { LockStorageError, SchemaMismatchError } from '../../../core';
 import type { Connections } from '../connections/connections';
 import {
   SqlExecutionError,
+  writtenRows,
   type Limit,
   type Priority,
   type SendInTurn,
@@ -132,7 +133,7 @@ export class VerifiedTables<Statements> {
 
   /** @returns whether a statement on a single row wrote that row */
   hasWritten(result: SqlResult, subject: string): boolean {
-    const rows = this.options.dialect.writtenRows(result);
+    const rows = writtenRows(result, this.options.dialect);
     if (rows === 0 || rows === 1) return rows === 1;
     throw new LockStorageError(
       `The statement for ${subject} may or may not have written its row: the driver reported ${String(rows)} written rows, but only 0 or 1 are possible.`,
