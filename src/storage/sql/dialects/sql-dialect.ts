@@ -1,4 +1,4 @@
-import { NamedStatement, type SqlResult, type SqlStatement } from '../statements/statement';
+import type { NamedStatement, SqlResult, SqlStatement } from '../statements/statement';
 import type { DriverError, SqlFailureKind } from '../statements/sql-failure';
 import type { InspectedColumn, TableInspection } from '../schema/inspected-table';
 import type { ColumnKind, TableDefinition, TableIndex } from '../schema/table-definition';
@@ -156,16 +156,6 @@ export interface ColumnTypes {
   readonly sequenceFix?: (table: readonly string[], select?: string) => string;
   /** Also the fix for a table that lacks the index. */
   readonly createIndex: (table: readonly string[], index: TableIndex) => string;
-}
-
-/** Makes the statements of a table of their texts, and each of them once. There are few different ones. */
-export function namedStatements({ placeholder }: SqlDialect): (text: string) => NamedStatement {
-  const byText = new Map<string, NamedStatement>();
-  return (text) => {
-    const statement = byText.get(text) ?? new NamedStatement(text, placeholder);
-    byText.set(text, statement);
-    return statement;
-  };
 }
 
 export function quotePath(path: readonly string[], { quote }: SqlDialect): string {

@@ -7,8 +7,8 @@ import {
   type JobRegistration,
   type RegisteredJob,
 } from '../../../ledger/job-register';
-import { microseconds, type NamedStatement, type SqlRow, type SqlStatement } from '../statements/statement';
-import { namedStatements, quotePath, type SqlDialect, type TableShape } from '../dialects/sql-dialect';
+import { microseconds, NamedStatement, type SqlRow, type SqlStatement } from '../statements/statement';
+import { quotePath, type SqlDialect, type TableShape } from '../dialects/sql-dialect';
 import { asFound, instantsIn, leastPrecise, type InspectedTable } from '../schema/inspected-table';
 import type { TableDefinition } from '../schema/table-definition';
 import { readInstant, readNow, readRequiredInstant } from './run-rows';
@@ -20,7 +20,7 @@ export class JobStatements {
 
   constructor(table: TableDefinition, dialect: SqlDialect, shape: TableShape) {
     this.#texts = jobTexts(table, dialect, shape);
-    this.#named = namedStatements(dialect);
+    this.#named = NamedStatement.byText(dialect.placeholder);
   }
 
   list(): SqlStatement {

@@ -13,13 +13,13 @@ import type {
 } from '../../../ledger/run-store';
 import {
   microseconds,
-  type NamedStatement,
+  NamedStatement,
   type SqlDecide,
   type SqlResult,
   type SqlStatement,
   type SqlValue,
 } from '../statements/statement';
-import { namedStatements, type SqlDialect, type TableShape } from '../dialects/sql-dialect';
+import type { SqlDialect, TableShape } from '../dialects/sql-dialect';
 import {
   asFound,
   leastPrecise,
@@ -49,7 +49,7 @@ export class RunStatements {
 
   constructor(dialect: SqlDialect, tables: RunTables, shape: TableShape) {
     this.#texts = runTexts(tables, dialect, shape);
-    this.#named = namedStatements(dialect);
+    this.#named = NamedStatement.byText(dialect.placeholder);
   }
 
   /** @param requests at least one, each of another job or scope */

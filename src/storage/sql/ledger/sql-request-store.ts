@@ -7,8 +7,15 @@ import type {
   StoredRequest,
 } from '../../../ledger/request-store';
 import { DuplicateRecord } from '../statements/sql-failure';
-import { microseconds, type Parameters, type SqlResult, type SqlRow } from '../statements/statement';
-import { namedStatements, quotePath, type SqlDialect } from '../dialects/sql-dialect';
+import {
+  microseconds,
+  NamedStatement,
+  type Parameters,
+  type SqlResult,
+  type SqlRow,
+  type SqlStatement,
+} from '../statements/statement';
+import { quotePath, type SqlDialect } from '../dialects/sql-dialect';
 import { asFound, type InspectedTable } from '../schema/inspected-table';
 import type { TableDefinition } from '../schema/table-definition';
 import { VerifiedTables, type SqlTablesOptions } from '../tables/verified-tables';
@@ -20,7 +27,7 @@ type Texts = ReturnType<typeof requestTexts>;
 export class SqlRequestStore implements RequestStore {
   /** What people call the requests that were last read, by their ids. */
   #subjects: ReadonlyMap<string, string> = new Map();
-  readonly #table: VerifiedTables<(text: keyof Texts, values: Parameters) => ReturnType<Named['bind']>>;
+  readonly #table: VerifiedTables<(text: keyof Texts, values: Parameters) => SqlStatement>;
 
   constructor(options: SqlTablesOptions & { readonly requestTable: TableDefinition }) {
     const { requestTable, dialect } = options;
@@ -107,13 +114,11 @@ export class SqlRequestStore implements RequestStore {
   }
 }
 
-type Named = ReturnType<ReturnType<typeof namedStatements>>;
-
 function statementsFor(table: TableDefinition, found: InspectedTable | undefined, dialect: SqlDialect) {
   const shape = shapeOf(table, found, dialect);
   if (shape === undefined || found === undefined) return undefined;
   const texts = requestTexts(asFound(table, found), dialect, shape.now);
-  const named = namedStatements(dialect);
+  const named = NamedStatement.byText(dialect.placeholder);
   return (text: keyof Texts, values: Parameters) => named(texts[text]).bind(values);
 }
 

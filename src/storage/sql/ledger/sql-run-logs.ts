@@ -1,8 +1,8 @@
 import { LockStorageError, type StatementOptions } from '../../../core';
 import type { Claim, RunKey, RunProgress } from '../../../ledger/run';
 import type { RunLogEntry, RunLogStore } from '../../../ledger/run-log-store';
-import type { NamedStatement, SqlRow, SqlStatement } from '../statements/statement';
-import { namedStatements, quotePath } from '../dialects/sql-dialect';
+import { NamedStatement, type SqlRow, type SqlStatement } from '../statements/statement';
+import { quotePath } from '../dialects/sql-dialect';
 import { asFound, type InspectedTable } from '../schema/inspected-table';
 import type { TableDefinition } from '../schema/table-definition';
 import type { RunTables } from '../schema/tables';
@@ -93,7 +93,7 @@ function logStatements(found: InspectedTable | undefined, { dialect, logTable, t
   const shape = shapeOf(logTable, found, dialect);
   if (shape === undefined || found === undefined) return undefined;
   const { now } = shape;
-  const named = namedStatements(dialect);
+  const named = NamedStatement.byText(dialect.placeholder);
   const { us, is, integer, returningId, listed, deleteListed } = dialect.runFragments(shape);
   const log = quotePath(asFound(logTable, found).path, dialect);
   const run = quotePath(tables.run.path, dialect);

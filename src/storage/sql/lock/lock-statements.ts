@@ -1,6 +1,5 @@
-import type { NamedStatement } from '../statements/statement';
+import { NamedStatement } from '../statements/statement';
 import {
-  namedStatements,
   quoteLockTable,
   type GroupStatements,
   type LockTableShape,
@@ -29,7 +28,7 @@ export function lockStatements(
   table: TableDefinition,
   shape: LockTableShape,
 ): LockStatements {
-  const named = namedStatements(dialect);
+  const named = NamedStatement.byText(dialect.placeholder);
   const quoted = quoteLockTable(table, dialect);
   const texts = dialect.lockTexts(quoted, shape);
   return {

@@ -32,6 +32,16 @@ export class NamedStatement {
     this.#id = `cronlatch_${createHash('sha256').update(this.#text).digest('hex').slice(0, 24)}`;
   }
 
+  /** Makes the statements of a table of their texts, and each of them once. There are few different ones. */
+  static byText(placeholder: (position: number) => string): (text: string) => NamedStatement {
+    const statements = new Map<string, NamedStatement>();
+    return (text) => {
+      const statement = statements.get(text) ?? new NamedStatement(text, placeholder);
+      statements.set(text, statement);
+      return statement;
+    };
+  }
+
   bind(parameters: Parameters): SqlStatement {
     const values = this.#names.map((name) => requireValue(parameters[name], name));
     return { id: this.#id, text: this.#text, values };
