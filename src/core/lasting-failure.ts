@@ -1,4 +1,4 @@
-import type { EventHub } from './execution/events';
+import type { EventHub } from './execution/event-hub';
 
 /** Warns of an act that fails, and not again until it has worked. */
 export class LastingFailure {

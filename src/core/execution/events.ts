@@ -1,8 +1,4 @@
-import { channel, type Channel } from 'node:diagnostics_channel';
-import { describeValue } from '../options';
 import type { LockLostError } from '../errors';
-import type { LockObserver } from '../lock';
-import { jobOf, type LockConfiguration } from '../lock-configuration';
 import type { SkipReason } from './task-result';
 
 /** The fields that all events of a lock have. */
@@ -14,13 +10,6 @@ export interface LockEvent {
    */
   readonly job?: string | undefined;
   readonly scheduledAt: Date | undefined;
-}
-
-/** Frequent events spread it last: behind their own fields, Node copies it up to ten times quicker. */
-export function lockEventOf(lock: LockConfiguration, scheduledAt: Date | undefined): LockEvent {
-  const { name } = lock;
-  const job = jobOf(lock);
-  return job === undefined ? { name, scheduledAt } : { name, job, scheduledAt };
 }
 
 /** The fields of an event that reports a tick whose job did not run. */
@@ -174,114 +163,3 @@ export type RunWrapper = <T>(run: ObservedRun, work: () => Promise<T>) => Promis
 
 export type EventName = keyof CronlatchEvents;
 export type EventListener<K extends EventName> = (event: CronlatchEvents[K]) => unknown;
-
-interface Subscription {
-  readonly listener: EventListener<never>;
-  readonly isOnce: boolean;
-}
-
-const channels = new Map<EventName, Channel>();
-
-function channelOf(name: EventName): Channel {
-  const cached = channels.get(name) ?? channel(`cronlatch:${name}`);
-  channels.set(name, cached);
-  return cached;
-}
-
-/** Delivers events. A listener that throws or rejects has no effect on the job: its error becomes a `guard:warning`. */
-export class EventHub {
-  readonly #listeners = new Map<EventName, Set<Subscription>>();
-
-  /** @returns a function that removes the listener */
-  on<K extends EventName>(name: K, listener: EventListener<K>): () => void {
-    return this.#add(name, { listener, isOnce: false });
-  }
-
-  /**
-   * Adds a listener for the next event of this name only.
-   *
-   * @returns a function that removes the listener
-   */
-  once<K extends EventName>(name: K, listener: EventListener<K>): () => void {
-    return this.#add(name, { listener, isOnce: true });
-  }
-
-  /** Removes a listener that was added with `on` or `once`. If it was added more than once, the latest is removed. */
-  off<K extends EventName>(name: K, listener: EventListener<K>): void {
-    const subscriptions = this.#listeners.get(name) ?? new Set();
-    const latest = [...subscriptions].findLast((each) => each.listener === listener);
-    if (latest !== undefined) subscriptions.delete(latest);
-  }
-
-  emit<K extends EventName>(name: K, event: CronlatchEvents[K]): void {
-    const subscriptions = this.#listeners.get(name);
-    if (subscriptions !== undefined) {
-      for (const subscription of [...subscriptions]) {
-        // Removed first, so that an event that the listener causes does not call it again.
-        if (subscription.isOnce && !subscriptions.delete(subscription)) continue;
-        this.#deliver(name, subscription.listener as EventListener<K>, event);
-      }
-    }
-    const published = channelOf(name);
-    if (published.hasSubscribers) published.publish(event);
-  }
-
-  #add(name: EventName, subscription: Subscription): () => void {
-    const subscriptions = this.#listeners.get(name) ?? new Set();
-    this.#listeners.set(name, subscriptions.add(subscription));
-    return () => void subscriptions.delete(subscription);
-  }
-
-  #deliver<K extends EventName>(name: K, listener: EventListener<K>, event: CronlatchEvents[K]): void {
-    const failed = (error: unknown): void => {
-      const message = `A listener of '${name}' failed.`;
-      // A warning cannot report a failing listener of warnings.
-      if (name === 'guard:warning')
-        process.emitWarning(message, { code: 'CRONLATCH', detail: describeValue(error) });
-      else this.emit('guard:warning', { message, error });
-    };
-    try {
-      const result = listener(event);
-      if (isThenable(result)) Promise.resolve(result).catch(failed);
-    } catch (error) {
-      failed(error);
-    }
-  }
-}
-
-interface ObserverOptions extends Pick<LockObserver, 'instance' | 'tickLateByMs'> {
-  /** The release of the lock contradicts its grant. */
-  readonly onContradiction: () => void;
-}
-
-/**
- * An observer that emits the events that only the lock provider can detect. It keeps the holder of the lock that the
- * provider has refused.
- */
-export function observerOf(
-  run: { readonly abandonedSignal: AbortSignal },
-  events: EventHub,
-  event: LockEvent,
-  { instance, tickLateByMs, onContradiction }: ObserverOptions,
-): LockObserver & { holder?: { readonly heldBy: string; readonly heldUntil: Date } } {
-  const observer: ReturnType<typeof observerOf> = {
-    instance,
-    tickLateByMs,
-    abandonedSignal: () => run.abandonedSignal,
-    refused: (holder) => void (observer.holder = holder),
-    extended: (lockAtMostForMs) => events.emit('lock:extended', { ...event, lockAtMostForMs }),
-    lost: (error) => events.emit('lock:lost', { ...event, error }),
-    warning: (message, error) => events.emit('guard:warning', { message, error }),
-    contradicted({ message }) {
-      events.emit('guard:warning', { message });
-      onContradiction();
-    },
-  };
-  return observer;
-}
-
-/** Whether a value settles like a promise, of any library or realm. */
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function';
-  return isObject && typeof (value as Partial<PromiseLike<unknown>>).then === 'function';
-}

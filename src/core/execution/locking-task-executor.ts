@@ -1,15 +1,6 @@
 import { systemClock, withinLimit, type Clock } from '../clock';
-import {
-  EventHub,
-  lockEventOf,
-  observerOf,
-  type CronlatchEvents,
-  type LockEvent,
-  type RunIdentity,
-  type RunLockEvent,
-  type RunSkipReason,
-} from './events';
-import { CallReport } from './call-report';
+import { CallReport, EventHub, lockEventOf, observerOf } from './event-hub';
+import type { CronlatchEvents, LockEvent, RunIdentity, RunLockEvent, RunSkipReason } from './events';
 import { InvalidLockUseError } from '../errors';
 import type { Lock, LockedTask, LockObserver, LockProvider } from '../lock';
 import type { LockConfiguration, TaskConfiguration } from '../lock-configuration';

@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '../clock';
 import { parseDuration, type Duration } from '../duration';
 import { InvalidLockUseError } from '../errors';
 import { checkOptionNames, describeValue } from '../options';
-import { EventHub, observerOf } from '../execution/events';
+import { EventHub, observerOf } from '../execution/event-hub';
 import { LockingTaskExecutor } from '../execution/locking-task-executor';
 import { ActiveRun, GrantedLock, liveLock } from '../execution/run-registry';
 import type { Lock, LockedTask, LockObserver, LockProvider } from '../lock';

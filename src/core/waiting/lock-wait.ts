@@ -1,5 +1,5 @@
 import type { Clock } from '../clock';
-import type { EventHub } from '../execution/events';
+import type { EventHub } from '../execution/event-hub';
 import type { Lock, LockObserver, LockProvider } from '../lock';
 import type { LockConfiguration } from '../lock-configuration';
 

@@ -3,7 +3,6 @@ import { types } from 'node:util';
 import {
   InvalidLockConfigurationError,
   InvalidLockUseError,
-  CallReport,
   JobSkippedError,
   type Clock,
   type Duration,
@@ -12,7 +11,7 @@ import {
   type SkipReason,
   type TaskResult,
 } from '../../core';
-import type { CallEnd } from '../../core/execution/call-report';
+import { CallReport, type CallEnd } from '../../core/execution/event-hub';
 import type { RunWrapper } from '../../core/execution/events';
 import { callOption, checkOptionNames, describeValue } from '../../core/options';
 import { processState } from '../../core/process-state';

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { isThenable } from '../../core/execution/events';
+import { isThenable } from '../../core/execution/event-hub';
 import { processState } from '../../core/process-state';
 
 export interface GuardedCallee {

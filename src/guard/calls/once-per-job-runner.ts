@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { CallReport, type LockedTask, type LockingTaskExecutor, type TaskResult } from '../../core';
+import type { LockedTask, LockingTaskExecutor, TaskResult } from '../../core';
+import { CallReport } from '../../core/execution/event-hub';
 import { callOption } from '../../core/options';
 import type { RunKey } from '../../ledger';
 import { checkScopeName, type JobPolicy } from '../../ledger/policy/job-policy';

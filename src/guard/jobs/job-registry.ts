@@ -1,5 +1,5 @@
-import { InvalidLockConfigurationError, type CallReport, type EventHub } from '../../core';
-import type { Skipped } from '../../core/execution/call-report';
+import { InvalidLockConfigurationError, type EventHub } from '../../core';
+import type { CallReport, Skipped } from '../../core/execution/event-hub';
 import {
   compileJob,
   registeredName,

@@ -1,5 +1,5 @@
 import { SchemaMismatchError, type LockedTask, type SkipReason, type StatementOptions } from '../../core';
-import type { CallEnd } from '../../core/execution/call-report';
+import type { CallEnd } from '../../core/execution/event-hub';
 import { LastingFailure } from '../../core/lasting-failure';
 import { newOwner } from '../../core/lease/owner';
 import type { StoredRequest } from '../../ledger';

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { InvalidLockUseError } from '../../core';
 import { pause } from '../../core/clock';
-import { isThenable } from '../../core/execution/events';
+import { isThenable } from '../../core/execution/event-hub';
 import { limitOf, type LedgerContext } from '../../ledger/store-statements';
 import { serializeResult } from '../../ledger/tick/record-outcome';
 import { requiredContext } from '../../ledger/tick/run-context';

@@ -1,8 +1,8 @@
-import { ClaimLostError, type CallReport, type HeldLock, type Lock, type LockedTask } from '../../core';
-import { FatalJobError } from '../../core/errors';
-import { refuseUnawaitable } from '../../core/execution/locking-task-executor';
+import { ClaimLostError, type FailureDetails, type HeldLock, type Lock, type LockedTask } from '../../core';
 import { withinLimit } from '../../core/clock';
-import { LONGEST_WAIT_FOR_RELEASE_MS, type FailureDetails } from '../../core/execution/locking-task-executor';
+import { FatalJobError } from '../../core/errors';
+import type { CallReport } from '../../core/execution/event-hub';
+import { LONGEST_WAIT_FOR_RELEASE_MS, refuseUnawaitable } from '../../core/execution/locking-task-executor';
 import { afterExtensions, isStop } from '../../core/execution/run-registry';
 import { limitOf, type LedgerContext } from '../store-statements';
 import type { JobPolicy } from '../policy/job-policy';

@@ -1,4 +1,5 @@
-import type { CallReport, HeldLock, LockedTask, RunIdentity, TaskResult } from '../../core';
+import type { HeldLock, LockedTask, RunIdentity, TaskResult } from '../../core';
+import type { CallReport } from '../../core/execution/event-hub';
 import type { CompiledLock } from '../../core/lock-configuration';
 import type { Period } from '../periods/period';
 import { identityOf, type RunKey } from '../run';
