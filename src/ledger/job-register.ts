@@ -134,3 +134,23 @@ export function nextAfterRegistration(
   if (scheduleText(stored.declared) !== scheduleText(declared)) return next;
   return next !== undefined && time > next && next > now ? next : time;
 }
+
+/** Whether other instances keep registering another declaration. A job that is turned off here may run elsewhere. */
+export function isDeclaredOtherwise(
+  { declared: there, registeredAt }: RegisteredJob,
+  here: DeclaredJob,
+  now: Date,
+): boolean {
+  if (there.enabled !== here.enabled) return here.enabled === false;
+  return isFresh(registeredAt, now) && differencesOf(there, here).length > 0;
+}
+
+/** Whether another instance, which is not on standby, declares the job. */
+export function isActiveElsewhere(stored: RegisteredJob | undefined, instance: string, now: Date): boolean {
+  if (stored === undefined || stored.registeredBy === instance) return false;
+  return stored.declared.standby !== true && isFresh(stored.registeredAt, now);
+}
+
+function isFresh(registeredAt: Date, now: Date): boolean {
+  return now.getTime() - registeredAt.getTime() < IDLE_AFTER_MS;
+}

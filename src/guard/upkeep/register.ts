@@ -1,4 +1,3 @@
-import { isAnswer, RegisterEntry } from './register-entry';
 import { SchemaMismatchError, type CronlatchEvents, type LockEvent, type TickEvent } from '../../core';
 import { parsePositiveDuration } from '../../core/duration';
 import { LastingFailure } from '../../core/lasting-failure';
@@ -6,9 +5,10 @@ import { VERSION } from '../../core/version';
 import type { DeclaredJob, JobRegistration, RegisteredJob } from '../../ledger';
 import {
   differencesOf,
+  isActiveElsewhere,
+  isDeclaredOtherwise,
   nextAfterRegistration,
   REGISTER_EVERY_MS,
-  IDLE_AFTER_MS,
 } from '../../ledger/job-register';
 import { findLateJobs, isRecorded } from '../../ledger/known-register';
 import { limitOf, retryTransient, type LedgerContext } from '../../ledger/store-statements';
@@ -152,7 +152,7 @@ export class Register implements JobKeeper, Service {
     const pending = wanted.filter(({ isPending, registration: { job, declared } }) => {
       const stored = storedOf(job);
       if (isPending || stored === undefined) return true;
-      return isOnStandby === isPassive(job) && !isOthers(stored, declared, before.now);
+      return isOnStandby === isPassive(job) && !isDeclaredOtherwise(stored, declared, before.now);
     });
     if (isAgain) this.#registeredAtMs = registeredAtMs;
     this.#wasOnStandby = isOnStandby;
@@ -253,18 +253,64 @@ export class Register implements JobKeeper, Service {
   }
 }
 
-/** Whether other instances keep registering another declaration. A job that is turned off here may run elsewhere. */
-function isOthers({ declared: there, registeredAt }: RegisteredJob, here: DeclaredJob, now: Date): boolean {
-  if (there.enabled !== here.enabled) return here.enabled === false;
-  return isFresh(registeredAt, now) && differencesOf(there, here).length > 0;
+/** A job of this guard, and what the register knows of it. */
+class RegisterEntry {
+  /** The register does not have this declaration yet. */
+  isPending = true;
+  /** The next scheduled time in the register, as far as it is known here. */
+  next: Date | undefined;
+  answeredAt: Date | undefined;
+  reportedAt: Date | undefined;
+
+  constructor(
+    readonly job: Job,
+    readonly declared: DeclaredJob,
+    readonly nextAfter: NonNullable<JobDeclaration['nextAfter']> = () => undefined,
+  ) {}
+
+  answer(scheduledAt: Date | undefined): void {
+    if (scheduledAt !== undefined && (this.answeredAt ?? scheduledAt) <= scheduledAt)
+      this.answeredAt = scheduledAt;
+  }
+
+  get isAnswered(): boolean {
+    const { isPending, next, answeredAt } = this;
+    return !isPending && next !== undefined && answeredAt !== undefined && next <= answeredAt;
+  }
+
+  /** `undefined` if the job has no periods, or its key function fails. */
+  periodKeyAt(instant: Date): string | undefined {
+    const { policy } = this.job;
+    try {
+      return policy?.periodAt(instant).key;
+    } catch {
+      return undefined; // Its ticks report the failure.
+    }
+  }
+
+  /** Jobs that share a lock are one job of the register. */
+  mergedWith(added: RegisterEntry): RegisterEntry {
+    const { declared, answeredAt, reportedAt } = this;
+    const known = new Set(declared.schedules.map((schedule) => JSON.stringify(schedule)));
+    const more = added.declared.schedules.filter((schedule) => !known.has(JSON.stringify(schedule)));
+    const enabled = declared.enabled === added.declared.enabled ? declared.enabled : undefined;
+    if (more.length === 0 && enabled === declared.enabled) return this;
+    const both = { ...declared, schedules: [...declared.schedules, ...more], enabled };
+    const merged = new RegisterEntry(this.job, both, (after) => {
+      const times = [this.nextAfter(after), added.nextAfter(after)].filter((time) => time !== undefined);
+      return times.sort((a, b) => a.getTime() - b.getTime())[0];
+    });
+    return Object.assign(merged, { answeredAt, reportedAt });
+  }
 }
 
-/** Whether another instance, which is not on standby, declares the job. */
-function isActiveElsewhere(stored: RegisteredJob | undefined, instance: string, now: Date): boolean {
-  if (stored === undefined || stored.registeredBy === instance) return false;
-  return stored.declared.standby !== true && isFresh(stored.registeredAt, now);
-}
+/** Another instance may still answer a tick that this one has skipped for such a reason. */
+const NO_ANSWER: ReadonlySet<string | undefined> = new Set(['disabled', 'closing', 'standby']);
+/** A once-per job may have no run of its period then. If it has one, the next poll finds it. */
+const NO_RUN: ReadonlySet<string | undefined> = new Set(['locked', 'running-here', 'calendar']);
 
-function isFresh(registeredAt: Date, now: Date): boolean {
-  return now.getTime() - registeredAt.getTime() < IDLE_AFTER_MS;
+/** Whether a tick shows that its scheduled time needs no further answer. */
+function isAnswer({ outcome, reason }: TickEvent, { job }: RegisterEntry): boolean {
+  if (outcome === 'lock-failed' || NO_ANSWER.has(reason)) return false;
+  return job.policy === undefined || job.policy.period.kind === 'tick' || !NO_RUN.has(reason);
 }
