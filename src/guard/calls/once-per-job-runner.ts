@@ -7,7 +7,7 @@ import { checkScopeName, type JobPolicy } from '../../ledger/policy/job-policy';
 import type { LedgerContext } from '../../ledger/store-statements';
 import { hostTime, periodOf, type HostTime, type TickOptions } from '../../ledger/tick/ledger-snapshot';
 import { OncePerExecutor } from '../../ledger/tick/once-per-executor';
-import { Tick, type TickRequest } from '../../ledger/tick/tick';
+import { Tick, type TickRequest } from '../../ledger/tick/plan-tick';
 import type { AdmittedOncePerJob, JobCall, OncePerJob } from '../jobs/job';
 import type { JobRegistry } from '../jobs/job-registry';
 

@@ -24,7 +24,7 @@ import { decideOutcome } from './decide-outcome';
 import { recordOutcome } from './record-outcome';
 import { Attempt } from './run-attempt';
 import { RunContext } from './run-context';
-import type { Tick } from './tick';
+import type { Tick } from './plan-tick';
 
 /** One period that a tick runs under its lock. */
 interface PlannedRun<T> {

@@ -1,13 +1,13 @@
 /**
  * tick/: the flow of every call of a once-per job: peek, lock, claim, run, record.
  *
- * 1. `tick.ts` is the call itself, which each step adds its findings to.
- * 2. `ledger-snapshot.ts` reads the job's rows and the database's clock without a lock, and finds the period.
- * 3. `plan-tick.ts` decides what there is to do. Most calls end there, because the period has been completed.
- * 4. This file carries out the plan while the lock is held, one period after the other.
- * 5. `claim-run.ts` claims one period and runs it. A claim inserts the run's row, or changes it as `decide-claim.ts`
+ * 1. `ledger-snapshot.ts` reads the job's rows and the database's clock without a lock, and finds the period.
+ * 2. `plan-tick.ts` decides what there is to do. Most calls end there, because the period has been completed. Each step
+ *    adds its findings to the `Tick`, which is the call itself.
+ * 3. This file carries out the plan while the lock is held, one period after the other.
+ * 4. `claim-run.ts` claims one period and runs it. A claim inserts the run's row, or changes it as `decide-claim.ts`
  *    decides.
- * 6. `run-attempt.ts` calls the handler, which sees its run through `run-context.ts`. It records the outcome before
+ * 5. `run-attempt.ts` calls the handler, which sees its run through `run-context.ts`. It records the outcome before
  *    the caller gets it: `record-outcome.ts`, `decide-outcome.ts`.
  *
  * The `decide-…` and `plan-…` functions are pure. The other files send the statements and set the timers.
@@ -27,10 +27,9 @@ import { stateOfRun } from '../operator/state-of-run';
 import { describeRun, identityOf, isRunAhead } from '../run';
 import { limitOf, type LedgerContext } from '../store-statements';
 import { RunClaimer } from './claim-run';
-import { readSnapshot, type LedgerSnapshot } from './ledger-snapshot';
-import { findCaughtUpPeriod, hasWork, planTick, type TickPlan } from './plan-tick';
+import { readSnapshot, type LedgerSnapshot, type PeriodRequest } from './ledger-snapshot';
+import { findCaughtUpPeriod, hasWork, planTick, type Tick, type TickPlan } from './plan-tick';
 import { currentContext } from './run-context';
-import type { Tick, TickRequest } from './tick';
 
 export class OncePerExecutor {
   readonly #claimer: RunClaimer;
@@ -234,8 +233,8 @@ export class OncePerExecutor {
   }
 
   /** A duplicate is ignored, because another instance has already decided. */
-  async #insertSkipped<T>(
-    { policy, scope }: TickRequest<T>,
+  async #insertSkipped(
+    { policy, scope }: PeriodRequest,
     { key: periodKey, start: periodStart, end: periodEnd }: Period,
     reason: string,
   ): Promise<void> {
@@ -245,7 +244,7 @@ export class OncePerExecutor {
   }
 
   /** @returns `false` if the store fails. Nothing is caught up before the missed periods are recorded. */
-  async #recordMissed<T>(request: TickRequest<T>, periods: readonly Period[]): Promise<boolean> {
+  async #recordMissed(request: PeriodRequest, periods: readonly Period[]): Promise<boolean> {
     for (const period of periods) {
       try {
         await this.#insertSkipped(request, period, 'missed');

@@ -2,11 +2,11 @@ import { StringDecoder } from 'node:string_decoder';
 import { stripVTControlCharacters } from 'node:util';
 import { LastingFailure } from '../../core/lasting-failure';
 import { refuseOption } from '../../core/options';
+import { processState } from '../../core/process-state';
 import { describeRun, type Claim, type RunProgress } from '../run';
 import type { RunLogEntry, RunOutput } from '../run-log-store';
 import { retryTransient, type LedgerContext } from '../store-statements';
-import { captureOutput } from './captured-output';
-import { runAs } from './run-context';
+import { currentContext, runAs } from './run-context';
 import { storedText } from './stored-text';
 
 export interface RunLogOptions {
@@ -161,6 +161,22 @@ class RunLog implements RunOutput {
     this.#lines.push(this.bytesLeft < 0 ? CUT : text);
     this.logs.schedule(this);
   }
+}
+
+/**
+ * Passes what a run writes to `process.stdout` and `process.stderr` to its log, too: `console` and Nest's logger write
+ * there. The first run with `keepLog` wraps both streams, once per process.
+ */
+function captureOutput(): void {
+  processState('captured-output', () => [process.stdout, process.stderr].map(capture));
+}
+
+function capture(stream: NodeJS.WriteStream): typeof stream.write {
+  const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
+  return (stream.write = (chunk: unknown, ...rest: unknown[]) => {
+    if (typeof chunk === 'string' || chunk instanceof Uint8Array) currentContext()?.output?.write(chunk);
+    return write(chunk, ...rest);
+  });
 }
 
 /** @throws InvalidLockConfigurationError for anything that is not a size of 1 byte to 1 MB */
