@@ -2,7 +2,7 @@ import type { HeldLock, LockedTask, RunIdentity, SkipReason, TaskResult } from '
 import type { CallReport } from '../../core/execution/event-hub';
 import type { CompiledLock } from '../../core/lock-configuration';
 import { limitOf, type LedgerContext } from '../store-statements';
-import { askCalendar, type CalendarFailure } from '../periods/calendar';
+import { askCalendar, everyDay, type CalendarFailure } from '../periods/calendar';
 import { periodAt, type CalendarPeriod, type Period } from '../periods/period';
 import { earliestTickOf, isPastStartDeadline, type JobPolicy } from '../policy/job-policy';
 import { identityOf, isOverdue, type RunKey, type RunSummary } from '../run';
@@ -138,7 +138,10 @@ async function planNew(
   const { now, period } = snapshot;
   if (tick && purpose === 'retry' && (await isAnswered(context, request, snapshot)))
     return { kind: 'expired', isAnswered: true };
-  const answer = await askCalendar(policy.calendar, period.businessDate, context);
+  const { calendar } = policy;
+  // Without a calendar of its own, a job needs no timer for the answer.
+  const answer =
+    calendar === everyDay ? 'business-day' : await askCalendar(calendar, period.businessDate, context);
   if (answer === 'holiday') return { kind: 'skip', reason: 'calendar' };
   if (answer !== 'business-day') return { kind: 'refused', reason: 'calendar', failure: answer };
   const scheduledAt = snapshot.scheduledAt ?? earliestTickOf(period, policy.period);
