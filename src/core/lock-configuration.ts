@@ -63,7 +63,7 @@ export interface LockTerms {
 }
 
 /** A checked configuration and its terms, which cannot change any more. */
-export type CompiledLock = LockConfiguration & LockTerms & { readonly job?: string | undefined };
+export type CompiledLock = LockConfiguration & LockTerms & { readonly job: string };
 
 /** The compiled locks, each with the name length that it was checked for. */
 const compiled = new WeakMap<LockConfiguration, number>();
@@ -73,11 +73,7 @@ const compiled = new WeakMap<LockConfiguration, number>();
  *
  * @throws InvalidLockConfigurationError naming the lock and the value
  */
-export function compileLock(
-  configuration: LockConfiguration,
-  nameLength: number,
-  job?: string,
-): CompiledLock {
+export function compileLock(configuration: LockConfiguration, nameLength: number, job: string): CompiledLock {
   const terms = checkLockConfiguration(configuration, nameLength);
   const lock = Object.freeze({ ...configuration, ...terms, job });
   compiled.set(lock, nameLength);

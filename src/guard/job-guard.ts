@@ -32,7 +32,7 @@ import { labelled } from './jobs/lock-name-of';
 import { consoleLogger, logEvents } from './log/logger';
 import { Outages } from './log/outages';
 import { OncePerJobRunner } from './calls/once-per-job-runner';
-import { createRegister } from './upkeep/register';
+import { Register } from './upkeep/register';
 import { checkGuardOptions } from './jobs/check-options';
 import { servicesOf } from './upkeep/services';
 import { Upkeep, type OverdueResult } from './upkeep/upkeep';
@@ -93,7 +93,7 @@ export class JobGuard {
     const logs = runs && new RunLogs(runs, options);
     const context = runs && { ...runs, logs };
     const oncePerRunner = context && new OncePerJobRunner(context, executor, registry);
-    const registered = context && createRegister(context, options, pollIntervalMs);
+    const registered = context && new Register(context, options, pollIntervalMs);
     this.locks = new GuardLocks(lockProvider, events, clock);
     for (const option of ['notify', 'retention'] as const)
       if (context === undefined && options[option] !== undefined) throw needsLedger(`${option} needs`);

@@ -22,94 +22,33 @@ export interface StateChange {
   readonly from: readonly StateBefore[];
   readonly to: readonly RunState[];
   readonly by: readonly Actor[];
-  /** The caller of `mayChange` checks it. */
-  readonly condition: string;
 }
 
-/** Every change of a run's state. `mayChange` checks operators' acts against it, and tests the `decide…` functions. */
+/**
+ * Every change of a run's state. `mayChange` checks operators' acts against it, and tests the `decide…` functions. The
+ * callers check the conditions in the comments.
+ */
 export const STATE_CHANGES: readonly StateChange[] = [
-  { from: ['absent'], to: ['running'], by: ['claim'], condition: 'the unique key decides' },
-  { from: ['absent'], to: ['pending'], by: ['catch-up'], condition: 'a duplicate is ignored' },
-  {
-    from: ['absent'],
-    to: ['skipped'],
-    by: ['catch-up', 'calendar', 'deadline'],
-    condition: 'a duplicate is ignored',
-  },
-  {
-    from: ['pending', 'failed'],
-    to: ['running'],
-    by: ['claim'],
-    condition: 'due, and attempts, until and startDeadline allow it',
-  },
-  {
-    from: ['pending', 'failed'],
-    to: ['failed'],
-    by: ['claim'],
-    condition: 'due, and attempts or until are spent',
-  },
-  {
-    from: ['pending'],
-    to: ['skipped'],
-    by: ['claim'],
-    condition: 'due, and startDeadline has passed before the first attempt',
-  },
-  {
-    from: ['running'],
-    to: ['running'],
-    by: ['claim with onCrash retry'],
-    condition: 'the old holder is gone, and attempts and until allow it',
-  },
-  {
-    from: ['running'],
-    to: ['failed'],
-    by: ['claim with onCrash retry'],
-    condition: 'the old holder is gone, and attempts or until are spent',
-  },
-  {
-    from: ['running'],
-    to: ['interrupted'],
-    by: ['claim with onCrash hold'],
-    condition: 'the old holder is gone',
-  },
-  {
-    from: ['running'],
-    // 'pending': given back, before any effect or to a closing guard, so that the attempt does not count.
-    to: ['completed', 'failed', 'skipped', 'pending'],
-    by: ['holder'],
-    condition: 'claim, generation and attempt match',
-  },
-  {
-    // The holder had not crashed after all, and no other holder can have started the run since.
-    from: ['interrupted'],
-    to: ['completed'],
-    by: ['holder'],
-    condition: 'claim, generation and attempt match',
-  },
-  {
-    from: ['failed', 'interrupted', 'skipped'],
-    to: ['pending'],
-    by: ['rerun', 'rerun with force'],
-    condition: 'actor and reason are given',
-  },
-  {
-    from: ['completed', 'running'],
-    to: ['pending'],
-    by: ['rerun with force'],
-    condition: 'actor and reason are given',
-  },
-  {
-    from: ['interrupted'],
-    to: ['completed', 'failed', 'pending'],
-    by: ['resolve'],
-    condition: 'actor and reason are given',
-  },
-  {
-    from: ['absent', 'pending', 'failed', 'interrupted'],
-    to: ['skipped'],
-    by: ['skip'],
-    condition: 'actor and reason are given',
-  },
+  // The unique key decides. A duplicate is ignored.
+  { from: ['absent'], to: ['running'], by: ['claim'] },
+  { from: ['absent'], to: ['pending'], by: ['catch-up'] },
+  { from: ['absent'], to: ['skipped'], by: ['catch-up', 'calendar', 'deadline'] },
+  // It is due. `failed`: its attempts or `until` are spent. `skipped`: `startDeadline` has passed.
+  { from: ['pending', 'failed'], to: ['running', 'failed'], by: ['claim'] },
+  { from: ['pending'], to: ['skipped'], by: ['claim'] },
+  // The old holder is gone. `failed`: attempts or `until` are spent.
+  { from: ['running'], to: ['running', 'failed'], by: ['claim with onCrash retry'] },
+  { from: ['running'], to: ['interrupted'], by: ['claim with onCrash hold'] },
+  // Claim, generation and attempt match. `pending`: given back, before any effect or to a closing guard, so that the
+  // attempt does not count.
+  { from: ['running'], to: ['completed', 'failed', 'skipped', 'pending'], by: ['holder'] },
+  // The holder had not crashed after all, and no other holder can have started the run since.
+  { from: ['interrupted'], to: ['completed'], by: ['holder'] },
+  // The operator and the reason are given.
+  { from: ['failed', 'interrupted', 'skipped'], to: ['pending'], by: ['rerun', 'rerun with force'] },
+  { from: ['completed', 'running'], to: ['pending'], by: ['rerun with force'] },
+  { from: ['interrupted'], to: ['completed', 'failed', 'pending'], by: ['resolve'] },
+  { from: ['absent', 'pending', 'failed', 'interrupted'], to: ['skipped'], by: ['skip'] },
 ];
 
 export const RUN_STATES: readonly RunState[] = [...new Set(STATE_CHANGES.flatMap(({ to }) => to))];

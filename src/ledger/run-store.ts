@@ -1,7 +1,7 @@
 import type { StatementOptions } from '../core';
 import type { JobChange, JobRegister, JobRegistration } from './job-register';
 import type { RequestStore } from './request-store';
-import type { Claim, LatestRun, Run, RunEvent, RunKey, RunPeriod, RunSummary } from './run';
+import type { Claim, LatestRun, Run, RunEvent, RunEventKind, RunKey, RunPeriod, RunSummary } from './run';
 import type { RunLogStore } from './run-log-store';
 import type { RunState } from './run-state';
 
@@ -24,6 +24,16 @@ export interface NewRun extends RunKey, RunPeriod {
 
 /** The store sets `at` to its current time. */
 export type NewRunEvent = Omit<RunEvent, 'at'>;
+
+/** @param actor by default the holder of the run's claim */
+export function runEventOf(
+  { generation = 0, attempt = 0, fencingToken, claimedBy = 'unknown' }: Partial<Run>,
+  kind: RunEventKind,
+  detail?: string,
+  actor = claimedBy,
+): NewRunEvent {
+  return { generation, attempt, kind, actor, fencingToken, detail };
+}
 
 /** A row that the store has locked. */
 export interface FoundRun {

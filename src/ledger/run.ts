@@ -26,6 +26,15 @@ export interface RunPeriod {
   readonly timeZone: string | undefined;
 }
 
+/** A run of a period that has none yet. */
+export function newRunOf(
+  { job, scope }: Pick<RunKey, 'job' | 'scope'>,
+  period: { readonly key: string; readonly start?: Date | undefined; readonly end?: Date | undefined },
+  timeZone: string | undefined,
+): RunKey & RunPeriod {
+  return { job, scope, periodKey: period.key, periodStart: period.start, periodEnd: period.end, timeZone };
+}
+
 /** A run's row without its result and its error. All instants are the database's. */
 export interface RunSummary extends RunKey, RunPeriod {
   readonly state: RunState;

@@ -72,12 +72,11 @@ async function readLastCompleted(
   return observations;
 }
 
-/** The registered jobs of all instances. None if the run store has no register of jobs. */
+/** The registered jobs of all instances. */
 async function readLate(
   { context }: OncePerJobRunner,
   toleranceMs: number,
 ): Promise<[job: string, value: number][]> {
-  if (context.store.jobs === undefined) return [];
   const register = await context.store.jobs(limitOf(context));
   const late = findLateJobs(register, toleranceMs);
   return register.jobs

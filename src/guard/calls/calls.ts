@@ -25,7 +25,7 @@ import type { OncePerJobRunner } from './once-per-job-runner';
 
 export interface JobKeeper {
   /** Adds a job that is scheduled, or runs once per period. Returns `false` for any other job. */
-  add(job: Job & Partial<JobDeclaration>): boolean;
+  add(job: AdmittedJob): boolean;
   /** @param isOnStandby asked at each check for overdue runs */
   showStandby(isOnStandby: () => boolean): void;
   /** Registers new jobs, and jobs whose next scheduled time has become known. Does not wait for it. */
@@ -74,7 +74,7 @@ export class Calls {
     const { registry, registered, startUpkeep } = this.parts;
     const jobs = registry.admit(declarations);
     this.#admitted?.push(...jobs);
-    const polled = jobs.filter((job) => registered?.add(job) || job.policy !== undefined);
+    const polled = jobs.filter((job) => registered?.add(job));
     if (polled.length > 0) startUpkeep();
     return jobs;
   }

@@ -26,22 +26,23 @@ export interface OpenInvocation extends Invocation {
   takeScheduledTime(job: string, scope: string): boolean;
 }
 
-function openInvocation({ scheduledAt, onReportedError, isTickOf }: Invocation): OpenInvocation {
-  const taken = new Set<string>();
-  const takeScheduledTime = (job: string, scope: string): boolean => {
-    const key = JSON.stringify([job, scope]);
-    const isFirst = !taken.has(key);
-    taken.add(key);
-    return isFirst;
-  };
-  return { scheduledAt, onReportedError, isTickOf, takeScheduledTime, hasEnded: false };
-}
-
 const storage = processState('invocation', () => new AsyncLocalStorage<OpenInvocation | undefined>());
 
 /** For integrations: calls a guarded function for a scheduler. The invocation ends when the call has settled. */
-export function invoke<T>(invocation: Invocation, call: () => T): T | Promise<Awaited<T>> {
-  return callDuring(openInvocation(invocation), call);
+export function invoke<T>(given: Invocation, call: () => T): T | Promise<Awaited<T>> {
+  const taken = new Set<string>();
+  const takeScheduledTime = (job: string, scope: string): boolean => {
+    const { size } = taken;
+    return taken.add(JSON.stringify([job, scope])).size > size;
+  };
+  const invocation = { ...given, takeScheduledTime, hasEnded: false };
+  let result: T | undefined;
+  try {
+    result = storage.run(invocation, call);
+  } finally {
+    if (!isThenable(result)) invocation.hasEnded = true;
+  }
+  return isThenable(result) ? endWhenSettled(invocation, result as T) : result;
 }
 
 /**
@@ -55,16 +56,6 @@ export function extendInvocation<A extends unknown[]>(
     if (invocation === undefined) return call.apply(this, args);
     return invoke(invocation, () => call.apply(this, args));
   };
-}
-
-function callDuring<T>(invocation: OpenInvocation, call: () => T): T | Promise<Awaited<T>> {
-  let result: T | undefined;
-  try {
-    result = storage.run(invocation, call);
-  } finally {
-    if (!isThenable(result)) invocation.hasEnded = true;
-  }
-  return isThenable(result) ? endWhenSettled(invocation, result as T) : result;
 }
 
 /** Awaits the result exactly once, because a query builder runs its query for each `then`. */

@@ -1,13 +1,12 @@
 import type { CronlatchEvents } from '../../core';
 import { hostTimeZone } from '../../core/clock';
+import { DAY_MS, HOUR_MS } from '../../core/duration';
 import { timeText } from '../../ledger/operator/state-of-run';
-import { registeredName, type AdmittedJob } from '../jobs/job';
+import type { AdmittedJob } from '../jobs/job';
 import { relative } from '../log/time-texts';
 
-/** So many jobs are named in the message. */
+/** The most jobs that the message names. */
 const MOST_NAMED = 3;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** @param of.database its kind and name, without credentials, if it is known */
 export function startOf(
@@ -24,7 +23,7 @@ export function startOf(
   return {
     message: `${instance} guards ${count}${place}: ${named.join(', ')}`,
     database,
-    jobs: timed.map(({ job, next }) => ({ job: registeredName(job), nextScheduledAt: next })),
+    jobs: timed.map(({ job, next }) => ({ job: job.lock.job, nextScheduledAt: next })),
   };
 }
 
@@ -39,7 +38,7 @@ function nextTimeOf({ nextAfter, configuration }: AdmittedJob, now: Date): Date 
 
 function describe(job: AdmittedJob, next: Date | undefined, now: Date): string {
   const { configuration, intervalMs, schedules: [schedule] = [] } = job;
-  const name = registeredName(job);
+  const name = job.lock.job;
   if (configuration.enabled === false) return `${name} (disabled)`;
   if (next !== undefined) return `${name} ${describeTime(next, now, schedule?.timeZone)}`;
   if (intervalMs !== undefined) return `${name} every ${intervalMs / 1000} s`;

@@ -1,13 +1,6 @@
 import { InvalidLockConfigurationError, type EventHub } from '../../core';
 import type { CallReport, Skipped } from '../../core/execution/event-hub';
-import {
-  compileJob,
-  registeredName,
-  type AdmittedJob,
-  type AdmittedOncePerJob,
-  type Job,
-  type JobDeclaration,
-} from './job';
+import { compileJob, type AdmittedJob, type AdmittedOncePerJob, type Job, type JobDeclaration } from './job';
 import { checkJobDefaults, type JobDefaults } from './job-defaults';
 import { firesWithinAMinute, skipsDates } from './cron-expression';
 import { timeFunctionsOf } from './lock-times';
@@ -129,7 +122,7 @@ export class JobRegistry {
     const expression = schedules.map((schedule) => schedule.expression).find(firesWithinAMinute);
     if (expression === undefined && intervalMs >= MINUTE_MS) return;
     const when = expression === undefined ? `every ${intervalMs} ms` : `at '${expression}'`;
-    const message = `Job '${registeredName(job)}' is scheduled ${when}, which is more than once a minute, but has no lockAtLeastFor. If the timers of two instances differ, both can run the same tick, one after the other. Set lockAtLeastFor to a little less than the time between two ticks, or to 0 to accept this.`;
+    const message = `Job '${job.lock.job}' is scheduled ${when}, which is more than once a minute, but has no lockAtLeastFor. If the timers of two instances differ, both can run the same tick, one after the other. Set lockAtLeastFor to a little less than the time between two ticks, or to 0 to accept this.`;
     this.events.emit('guard:warning', { message });
   }
 
@@ -142,7 +135,7 @@ export class JobRegistry {
     if (period !== undefined && ['week', 'month', 'quarter', 'year'].includes(period)) return;
     const expression = schedules.map((schedule) => schedule.expression).find(skipsDates);
     if (expression === undefined) return;
-    const message = `Job '${registeredName(job)}' is scheduled at '${expression}', which skips some dates, but its catchUp starts a run for every date without one. Give the job a calendar, for example weekdays().`;
+    const message = `Job '${job.lock.job}' is scheduled at '${expression}', which skips some dates, but its catchUp starts a run for every date without one. Give the job a calendar, for example weekdays().`;
     this.events.emit('guard:warning', { message });
   }
 }

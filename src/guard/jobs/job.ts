@@ -97,12 +97,8 @@ function policyOf(lock: LockConfiguration, oncePer: OncePerConfiguration): JobPo
   return parseJobPolicy(oncePer, oncePer.name ?? lock.name);
 }
 
-export function registeredName({ policy, lock }: Pick<Job, 'policy' | 'lock'>): string {
-  return policy?.job ?? lock.name;
-}
-
 /** What the register shows of a job. Its keys always have the same order, because declarations are compared as JSON. */
-export function declaredJobOf(job: Job & Partial<JobDeclaration>): DeclaredJob {
+export function declaredJobOf(job: AdmittedJob): DeclaredJob {
   const { lock, policy, schedules = [], configuration } = job;
   return {
     lock: lock.name,
@@ -122,7 +118,7 @@ export function declaredJobOf(job: Job & Partial<JobDeclaration>): DeclaredJob {
     hasCalendar: policy !== undefined && policy.calendar !== everyDay,
     scope: typeof policy?.scope === 'string' && policy.scope !== '' ? policy.scope : undefined,
     hasScopeFunction: typeof policy?.scope === 'function',
-    enabled: configuration?.enabled === false ? false : undefined,
+    enabled: configuration.enabled === false ? false : undefined,
   };
 }
 

@@ -1,5 +1,6 @@
 import { periodAt } from '../../ledger';
 import { calendarPeriodsOf } from '../../ledger/policy/job-policy';
+import { newRunOf } from '../../ledger/run';
 import type { NewRun } from '../../ledger/run-store';
 import { limitOf } from '../../ledger/store-statements';
 import type { ForcedRelease, GuardLocks } from './guard-locks';
@@ -18,11 +19,10 @@ export async function findCurrentRuns(known: JobCatalog, lock: string): Promise<
     const periods = policy && calendarPeriodsOf(policy);
     if (periods === undefined || at === undefined || at > known.now) continue;
     if (declared?.hasScopeFunction || policy?.startDeadlineMs !== undefined) continue;
-    const { key: periodKey, start: periodStart, end: periodEnd } = periodAt(at, periods);
-    const run = { job, scope: declared?.scope ?? '', periodKey };
+    const run = newRunOf({ job, scope: declared?.scope ?? '' }, periodAt(at, periods), periods.timeZone);
     const isDue =
       known.isCurrent(run) && (await known.ledger.explain(job, { ...run, at })).decision === 'run';
-    if (isDue) runs.push({ ...run, periodStart, periodEnd, timeZone: periods.timeZone, state: 'pending' });
+    if (isDue) runs.push({ ...run, state: 'pending' });
   }
   return runs;
 }

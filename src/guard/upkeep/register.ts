@@ -1,4 +1,4 @@
-import { SchemaMismatchError, type CronlatchEvents, type LockEvent, type TickEvent } from '../../core';
+import { SchemaMismatchError, type LockEvent, type TickEvent } from '../../core';
 import { parsePositiveDuration } from '../../core/duration';
 import { LastingFailure } from '../../core/lasting-failure';
 import { VERSION } from '../../core/version';
@@ -14,18 +14,8 @@ import { findLateJobs, isRecorded } from '../../ledger/known-register';
 import { limitOf, retryTransient, type LedgerContext } from '../../ledger/store-statements';
 import type { JobKeeper } from '../calls/calls';
 import type { JobGuardOptions } from '../jobs/job-guard-options';
-import { declaredJobOf, registeredName, type AdmittedJob, type Job, type JobDeclaration } from '../jobs/job';
+import { declaredJobOf, type AdmittedJob, type JobDeclaration } from '../jobs/job';
 import type { Service } from './upkeep';
-
-/** @throws InvalidLockConfigurationError for an invalid `lateAfter` */
-export function createRegister(
-  context: LedgerContext,
-  { lateAfter = '5m' }: Pick<JobGuardOptions, 'lateAfter'>,
-  pollIntervalMs = 0,
-): Register {
-  const toleranceMs = parsePositiveDuration(lateAfter, 'lateAfter');
-  return new Register(context, Math.max(toleranceMs, 2 * pollIntervalMs));
-}
 
 /**
  * Registers the jobs of one guard, and moves their next scheduled times on. The guard's events show which ticks are
@@ -43,21 +33,27 @@ export class Register implements JobKeeper, Service {
   /** As it was last registered. */
   #wasOnStandby = false;
 
-  /** @param lateAfterMs how long a scheduled time may have passed before its job is late */
+  /** How long a scheduled time may have passed before its job is late. */
+  readonly lateAfterMs: number;
+
+  /** @throws InvalidLockConfigurationError for an invalid `lateAfter` */
   constructor(
     private readonly context: LedgerContext,
-    readonly lateAfterMs: number,
+    { lateAfter = '5m' }: Pick<JobGuardOptions, 'lateAfter'>,
+    pollIntervalMs = 0,
   ) {
     const { events } = context;
+    this.lateAfterMs = Math.max(parsePositiveDuration(lateAfter, 'lateAfter'), 2 * pollIntervalMs);
     this.#lastingFailure = new LastingFailure(events);
-    events.on('run:started', (event) => this.#onStart(event));
+    // The next poll finds the run of a period that began without its tick.
+    events.on('run:started', (event) => this.#entryOf(event)?.answer(event.scheduledAt));
     events.on('tick', (event) => this.#onTick(event));
   }
 
-  add(job: Job & Partial<JobDeclaration>): boolean {
+  add(job: AdmittedJob): boolean {
     const isScheduled = (job.schedules ?? []).length > 0 || job.intervalMs !== undefined;
     if (job.policy === undefined && !isScheduled) return false;
-    const name = registeredName(job);
+    const name = job.lock.job;
     const earlier = this.#entries.get(name);
     const entry = new RegisterEntry(job, declaredJobOf(job), job.nextAfter);
     if (earlier === undefined || (job.policy && !earlier.job.policy)) this.#entries.set(name, entry);
@@ -68,8 +64,7 @@ export class Register implements JobKeeper, Service {
 
   /** A job that can be called without a tick. */
   jobOf(name: string): AdmittedJob | undefined {
-    const job = this.#entries.get(name)?.job;
-    return job !== undefined && 'call' in job ? (job as AdmittedJob) : undefined;
+    return this.#entries.get(name)?.job;
   }
 
   showStandby(isOnStandby: () => boolean): void {
@@ -102,17 +97,6 @@ export class Register implements JobKeeper, Service {
 
   #entryOf({ name, job = name }: LockEvent): RegisterEntry | undefined {
     return this.#entries.get(job);
-  }
-
-  /** Also of a run without a tick: a retry, or a missed period. */
-  #onStart(event: CronlatchEvents['run:started']): void {
-    const { scheduledAt, run } = event;
-    const entry = this.#entryOf(event);
-    if (entry === undefined) return;
-    if (run === undefined) return entry.answer(scheduledAt);
-    const nowMs = this.context.clock.wallMs();
-    for (const time of [entry.next, scheduledAt])
-      if (time && time.getTime() <= nowMs && run.periodKey === entry.periodKeyAt(time)) entry.answer(time);
   }
 
   #onTick(event: TickEvent): void {
@@ -230,7 +214,7 @@ export class Register implements JobKeeper, Service {
   /** Its instance may have crashed before it could move the scheduled time on. */
   async #hasRun(entry: RegisterEntry, at: Date): Promise<boolean> {
     const { store } = this.context;
-    const [job, periodKey] = [registeredName(entry.job), entry.periodKeyAt(at)];
+    const [job, periodKey] = [entry.job.lock.job, entry.periodKeyAt(at)];
     if (periodKey === undefined) return false;
     const query = { job, periodKey, order: 'newest-first', limit: 1 } as const;
     return (await store.find(query, limitOf(this.context))).length > 0;
@@ -263,7 +247,7 @@ class RegisterEntry {
   reportedAt: Date | undefined;
 
   constructor(
-    readonly job: Job,
+    readonly job: AdmittedJob,
     readonly declared: DeclaredJob,
     readonly nextAfter: NonNullable<JobDeclaration['nextAfter']> = () => undefined,
   ) {}

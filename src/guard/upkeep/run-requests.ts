@@ -6,6 +6,7 @@ import type { StoredRequest } from '../../ledger';
 import { periodOfKey } from '../../ledger/periods/period-of-key';
 import { calendarPeriodsOf, earliestTickOf } from '../../ledger/policy/job-policy';
 import type { RequestChange, RequestStore } from '../../ledger/request-store';
+import { runEventOf } from '../../ledger/run-store';
 import { limitOf, retryTransient } from '../../ledger/store-statements';
 import { storedError } from '../../ledger/tick/stored-text';
 import type { AdmittedJob, AdmittedOncePerJob, JobCall } from '../jobs/job';
@@ -132,9 +133,7 @@ export class RunRequests implements Service {
       { job: request.job, scope, periodKey },
       (found) => {
         if (found === undefined) return { value: false };
-        const { generation, attempt, fencingToken } = found.run;
-        const event = { generation, attempt, fencingToken, kind: 'requested', actor, detail } as const;
-        return { value: true, events: [event] };
+        return { value: true, events: [runEventOf(found.run, 'requested', detail, actor)] };
       },
       limitOf(context),
     );

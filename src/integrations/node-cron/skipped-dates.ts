@@ -3,7 +3,7 @@ import { InvalidLockConfigurationError } from '../../core';
 import { hostTimeZone } from '../../core/clock';
 import { DAY_MS } from '../../core/duration';
 import type { Calls } from '../../guard/calls/calls';
-import { registeredName, type Job } from '../../guard/jobs/job';
+import type { Job } from '../../guard/jobs/job';
 import { dateOf } from '../../ledger/periods/business-date';
 import { offsetStretches } from '../../ledger/periods/time-zone';
 import type { CronSchedule } from './cron-schedule';
@@ -40,7 +40,7 @@ export function warnOfSkippedDates(
       );
       if (dates.length === 0) continue;
       calls.warn(
-        `Job '${registeredName(job)}' is scheduled at '${schedule.expression}' in ${timeZone}, but the clocks there skip that time on ${dates.join(' and ')}, so the job will not start on that date. Choose a time that exists on every date, or a time zone without clock changes, such as 'UTC'.`,
+        `Job '${job.lock.job}' is scheduled at '${schedule.expression}' in ${timeZone}, but the clocks there skip that time on ${dates.join(' and ')}, so the job will not start on that date. Choose a time that exists on every date, or a time zone without clock changes, such as 'UTC'.`,
       );
     }
   }

@@ -4,8 +4,8 @@ import { checkDayRule, dayOf, startOfDayMs } from '../periods/business-date';
 import { calendarPeriodsOf, fixedScopeOf, type JobPolicy } from '../policy/job-policy';
 import { periodAt, periodsBetween, type CalendarPeriod } from '../periods/period';
 import { periodsWithoutRun } from '../policy/catch-up';
-import { checkInstant } from '../run';
-import type { NewRunEvent } from '../run-store';
+import { checkInstant, newRunOf } from '../run';
+import { runEventOf } from '../run-store';
 import { limitOf, type LedgerContext } from '../store-statements';
 import { findSkippedKeys } from '../tick/ledger-snapshot';
 import type { OperatorAct } from './decide-act';
@@ -59,17 +59,15 @@ export async function backfill(
   const wanted = periodsBetween(start, end < current ? end : current, periods).filter(
     (period) => period.start >= start && !recorded.has(period.key),
   );
-  const event = act && requestEventOf(act);
+  const event = act && runEventOf({}, 'requested', act.reason, act.actor);
   const added: CalendarPeriod[] = [];
   for (const period of wanted) {
     const answer = await askCalendar(policy.calendar, period.businessDate, context);
     if (answer === 'holiday') continue;
     if (answer !== 'business-day')
       throw new CalendarError(`The backfill of job '${job}' stopped: ${answer.failed}.`, answer);
-    const { key: periodKey, start: periodStart, end: periodEnd } = period;
-    const { timeZone } = periods;
-    const run = { job, scope, periodKey, periodStart, periodEnd, timeZone, state: 'pending', event } as const;
-    if (await context.store.insert(run, limitOf(context))) added.push(period);
+    const run = newRunOf({ job, scope }, period, periods.timeZone);
+    if (await context.store.insert({ ...run, state: 'pending', event }, limitOf(context))) added.push(period);
   }
   return { added };
 }
@@ -110,9 +108,4 @@ function refuseUnknown(job: string, first: Date | undefined): never {
   throw new InvalidLockUseError(
     `Job '${job}' cannot be backfilled so far back: ${why}. Earlier periods may have been run and purged, or may predate the job. Pass force: true to run them anyway.`,
   );
-}
-
-/** Of a run that an operator adds. */
-function requestEventOf({ actor, reason }: OperatorAct): NewRunEvent {
-  return { generation: 0, attempt: 0, kind: 'requested', fencingToken: undefined, actor, detail: reason };
 }

@@ -2,7 +2,7 @@ import { InvalidLockUseError } from '../../core';
 import { describeValue } from '../../core/options';
 import type { Run, RunEventKind } from '../run';
 import { mayChange, type Actor, type RunState, type StateBefore } from '../run-state';
-import type { Decision, FoundRun, NewRunEvent } from '../run-store';
+import { runEventOf, type Decision, type FoundRun, type NewRunEvent } from '../run-store';
 import { lostEventOf } from '../tick/decide-claim';
 
 /** Who changes a run by hand, and why. The run's history keeps both. */
@@ -93,7 +93,7 @@ function change(
 
 /** Contains the previous state, because the row does not keep it. */
 function actEventOf(run: Run, kind: RunEventKind, { actor, reason }: OperatorAct): NewRunEvent {
-  const { generation, attempt, fencingToken, state, finishedAt } = run;
+  const { state, finishedAt } = run;
   const since = finishedAt === undefined ? '' : ` since ${finishedAt.toISOString()}`;
-  return { generation, attempt, kind, actor, fencingToken, detail: `${reason} (was ${state}${since})` };
+  return runEventOf(run, kind, `${reason} (was ${state}${since})`, actor);
 }

@@ -12,10 +12,10 @@ import { limitOf, type LedgerContext } from '../store-statements';
 import type { CalendarPeriod } from '../periods/period';
 import { periodOfKey } from '../periods/period-of-key';
 import { calendarPeriodsOf, fixedScopeOf, type JobPolicy } from '../policy/job-policy';
-import { checkInstant, describeRun, type Run, type RunEvent, type RunKey } from '../run';
+import { checkInstant, describeRun, newRunOf, type Run, type RunEvent, type RunKey } from '../run';
 import type { StoredRequest } from '../request-store';
 import type { RunLogEntry } from '../run-log-store';
-import type { Decision, FoundRun, RunQuery } from '../run-store';
+import { runEventOf, type Decision, type FoundRun, type RunQuery } from '../run-store';
 import {
   checkAct,
   decideRerun,
@@ -125,7 +125,6 @@ export class RunLedger {
   /**
    * Lists the registered jobs of all instances that share this ledger, also those that have never run.
    *
-   * @throws InvalidLockUseError if the run store has no register of jobs
    * @throws SchemaMismatchError if the table of the register is missing or cannot be used
    */
   async jobs(): Promise<readonly RegisteredJob[]> {
@@ -226,25 +225,10 @@ export class RunLedger {
     const periods = policy && calendarPeriodsOf(policy);
     const period = periods && periodOfKey(key.periodKey, periods);
     checkInstant(period?.start, `The start of ${describeRun(key)}`);
-    const inserted = await context.store.insert(
-      {
-        ...key,
-        periodStart: period?.start,
-        periodEnd: period?.end,
-        timeZone: periods?.timeZone,
-        state: 'skipped',
-        reason: 'operator',
-        event: {
-          generation: 0,
-          attempt: 0,
-          kind: 'skipped',
-          fencingToken: undefined,
-          actor: act.actor,
-          detail: act.reason,
-        },
-      },
-      limitOf(context),
-    );
+    const run = newRunOf(key, { ...period, key: key.periodKey }, periods?.timeZone);
+    const event = runEventOf({}, 'skipped', act.reason, act.actor);
+    const skipped = { ...run, state: 'skipped', reason: 'operator', event } as const;
+    const inserted = await context.store.insert(skipped, limitOf(context));
     if (!inserted) await this.#change(name, act, 'skip', (found) => decideSkip(found, act));
   }
 

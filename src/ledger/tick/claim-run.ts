@@ -16,7 +16,7 @@ import type { LockTerms } from '../../core/lock-configuration';
 import type { Period } from '../periods/period';
 import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
 import { commandText, runCommand } from '../operator/state-of-run';
-import { describeRun, identityOf, lockIdOf, type Run, type RunKey, type RunPeriod } from '../run';
+import { describeRun, identityOf, lockIdOf, newRunOf, type Run, type RunKey, type RunPeriod } from '../run';
 import type { Decision, FoundRun } from '../run-store';
 import { limitOf, pauseAfter, retryUntilAnswered, type LedgerContext } from '../store-statements';
 import { decideClaim, type ClaimHolder, type ClaimVerdict } from './decide-claim';
@@ -94,8 +94,7 @@ export class RunClaimer {
   ): Promise<ClaimVerdict> {
     const { held, request, snapshot } = tick;
     const { policy, scope } = request;
-    const { key: periodKey, start: periodStart, end: periodEnd } = period;
-    const run = { job: policy.job, scope, periodKey, periodStart, periodEnd, timeZone };
+    const run = newRunOf({ job: policy.job, scope }, period, timeZone);
     const { lock } = held;
     const { lockProvider } = this.context;
     const claimUnder = async (lockId: string): Promise<ClaimVerdict> => {

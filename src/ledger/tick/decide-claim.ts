@@ -1,7 +1,7 @@
 import { earliestTickOf, isPastStartDeadline, type JobPolicy } from '../policy/job-policy';
 import { retriesEndAt } from '../policy/retry';
 import type { Claim, Run } from '../run';
-import type { Decision, FoundRun, NewRunEvent } from '../run-store';
+import { runEventOf, type Decision, type FoundRun, type NewRunEvent } from '../run-store';
 
 /** The holder of a lock that is about to claim a run, for one attempt. */
 export interface ClaimHolder {
@@ -177,9 +177,10 @@ function claimOf({ job, scope, periodKey, generation, attempt, claimedBy = '' }:
   return { job, scope, periodKey, generation, attempt, claimedBy };
 }
 
-export function lostEventOf({ generation, attempt, claimedBy, fencingToken, startedAt }: Run): NewRunEvent {
+export function lostEventOf(run: Run): NewRunEvent {
+  const { startedAt } = run;
   const detail = startedAt && `its holder crashed; the attempt had started at ${startedAt.toISOString()}`;
-  return { generation, attempt, kind: 'lost', actor: claimedBy ?? 'unknown', fencingToken, detail };
+  return runEventOf(run, 'lost', detail);
 }
 
 function refuse(reason: ClaimRefusal): Decision<ClaimVerdict> {

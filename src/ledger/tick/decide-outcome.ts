@@ -1,6 +1,6 @@
 import { planRetry, type RetryPolicy } from '../policy/retry';
-import type { Claim, Run, RunEventKind } from '../run';
-import type { Decision, FoundRun, NewRunEvent } from '../run-store';
+import type { Claim, Run } from '../run';
+import { runEventOf, type Decision, type FoundRun } from '../run-store';
 
 export type Outcome =
   | { readonly kind: 'completed'; readonly result: string | undefined }
@@ -76,7 +76,7 @@ function decideWhileRunning(found: FoundRun, outcome: Outcome): Decision<Outcome
       return {
         value: { kind: 'recorded', retryAt },
         write: { ...endRun(found, 'failed'), reason, nextAttemptAt: retryAt, error: errorText },
-        events: [attemptEventOf(run, 'failed', errorText)],
+        events: [runEventOf(run, 'failed', errorText)],
       };
     }
     case 'given-back': {
@@ -86,14 +86,14 @@ function decideWhileRunning(found: FoundRun, outcome: Outcome): Decision<Outcome
       return {
         value: { kind: 'recorded', retryAt: undefined },
         write: { ...endRun(found, 'pending'), attempt, firstStartedAt, nextAttemptAt: now },
-        events: [attemptEventOf(run, 'given-back', undefined)],
+        events: [runEventOf(run, 'given-back')],
       };
     }
     case 'skipped':
       return {
         value: { kind: 'recorded', retryAt: undefined },
         write: { ...endRun(found, 'skipped'), reason: 'job' },
-        events: [attemptEventOf(run, 'skipped', outcome.reason)],
+        events: [runEventOf(run, 'skipped', outcome.reason)],
       };
   }
 }
@@ -102,7 +102,7 @@ function completeLate(found: FoundRun, result: string | undefined): Decision<Out
   return {
     value: { kind: 'completed' },
     write: completeRun(found, result),
-    events: [attemptEventOf(found.run, 'completed-late', undefined)],
+    events: [runEventOf(found.run, 'completed-late')],
   };
 }
 
@@ -131,9 +131,4 @@ export function precedes(run: Run | undefined, { generation, attempt, claimedBy 
   if (run.generation !== generation) return run.generation < generation;
   if (run.state === 'completed' || run.state === 'skipped') return false;
   return run.claimedBy !== claimedBy && run.attempt <= attempt;
-}
-
-function attemptEventOf(run: Run, kind: RunEventKind, detail: string | undefined): NewRunEvent {
-  const { generation, attempt, fencingToken, claimedBy } = run;
-  return { generation, attempt, kind, actor: claimedBy ?? 'unknown', fencingToken, detail };
 }

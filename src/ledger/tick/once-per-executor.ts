@@ -24,7 +24,7 @@ import { isAborted, liveLocks } from '../../core/execution/run-registry';
 import type { Period } from '../periods/period';
 import { periodOfRun } from '../periods/period-of-key';
 import { stateOfRun } from '../operator/state-of-run';
-import { describeRun, identityOf, isRunAhead } from '../run';
+import { describeRun, identityOf, isRunAhead, newRunOf } from '../run';
 import { limitOf, type LedgerContext } from '../store-statements';
 import { RunClaimer } from './claim-run';
 import { readSnapshot, type LedgerSnapshot, type PeriodRequest } from './ledger-snapshot';
@@ -233,13 +233,8 @@ export class OncePerExecutor {
   }
 
   /** A duplicate is ignored, because another instance has already decided. */
-  async #insertSkipped(
-    { policy, scope }: PeriodRequest,
-    { key: periodKey, start: periodStart, end: periodEnd }: Period,
-    reason: string,
-  ): Promise<void> {
-    const { timeZone } = policy.period;
-    const run = { job: policy.job, scope, periodKey, periodStart, periodEnd, timeZone };
+  async #insertSkipped({ policy, scope }: PeriodRequest, period: Period, reason: string): Promise<void> {
+    const run = newRunOf({ job: policy.job, scope }, period, policy.period.timeZone);
     await this.context.store.insert({ ...run, state: 'skipped', reason }, limitOf(this.context));
   }
 

@@ -85,10 +85,11 @@ export class RunContext implements CurrentRun {
   readonly ledger: LedgerContext | undefined;
   readonly output: RunOutput | undefined;
   readonly #lock: RunContextOptions['lock'];
-  #decided: Exclude<Outcome, { kind: 'completed' | 'failed' }> | undefined;
+  /** The outcome that the handler has chosen with `giveBack()` or `skip()`. */
+  decided: Exclude<Outcome, { kind: 'completed' | 'failed' }> | undefined;
   /** `'sent'`: the completion is part of a transaction that has not ended yet, as far as is known here. */
-  #completion: 'open' | 'sent' | 'committed' = 'open';
-  #settled = false;
+  completion: 'open' | 'sent' | 'committed' = 'open';
+  isSettled = false;
   /** Why no transaction may complete the run any more, and no retry may repeat it. */
   refusal: InvalidLockUseError | undefined;
 
@@ -116,12 +117,12 @@ export class RunContext implements CurrentRun {
 
   giveBack(): void {
     this.#refuseIfEnded('giveBack()');
-    this.#decided = { kind: 'given-back' };
+    this.decided = { kind: 'given-back' };
   }
 
   skip(reason: string): void {
     this.#refuseIfEnded('skip()');
-    this.#decided = { kind: 'skipped', reason: storedText(String(reason)) };
+    this.decided = { kind: 'skipped', reason: storedText(String(reason)) };
   }
 
   log(text: string): void {
@@ -146,15 +147,6 @@ export class RunContext implements CurrentRun {
     return this.#lock.remainingMs();
   }
 
-  /** The outcome that the handler has chosen with `giveBack()` or `skip()`. */
-  get decided(): Exclude<Outcome, { kind: 'completed' | 'failed' }> | undefined {
-    return this.#decided;
-  }
-
-  get completion(): 'open' | 'sent' | 'committed' {
-    return this.#completion;
-  }
-
   /**
    * @throws RunAlreadyCompletedError for a second completion
    * @throws InvalidLockUseError if the handler has called `giveBack()` or `skip()`
@@ -162,37 +154,34 @@ export class RunContext implements CurrentRun {
   beginCompletion(caller: string): void {
     this.#refuseIfEnded(caller);
     if (this.refusal !== undefined) throw this.refusal;
-    if (this.#decided !== undefined) {
+    if (this.decided !== undefined) {
       throw new InvalidLockUseError(
-        `${caller}: ${describeRun(this)} cannot be completed, because its handler has declared it ${this.#decided.kind}.`,
+        `${caller}: ${describeRun(this)} cannot be completed, because its handler has declared it ${this.decided.kind}.`,
       );
     }
-    this.#completion = 'sent';
+    this.completion = 'sent';
   }
 
   confirmCompletion(): void {
-    this.#completion = 'committed';
+    this.completion = 'committed';
   }
 
   /** The transaction has ended. Unless its commit is confirmed, it had no effect. */
   endCompletion(): void {
-    if (this.#completion === 'sent') this.#completion = 'open';
+    if (this.completion === 'sent') this.completion = 'open';
   }
 
   settle(): void {
-    this.#settled = true;
+    this.isSettled = true;
     this.output?.end();
-  }
-
-  get isSettled(): boolean {
-    return this.#settled;
   }
 
   #refuseIfEnded(caller: string): void {
     const run = describeRun(this);
-    if (this.#completion !== 'open')
+    if (this.completion !== 'open')
       throw new RunAlreadyCompletedError(`${caller}: ${run} was already completed in a transaction.`);
-    if (this.#settled) throw new InvalidLockUseError(`${caller}: the handler of ${run} has already settled.`);
+    if (this.isSettled)
+      throw new InvalidLockUseError(`${caller}: the handler of ${run} has already settled.`);
   }
 }
 

@@ -60,20 +60,13 @@ export function copyOf<T extends object>(record: T): T {
   return Object.fromEntries(entries) as T;
 }
 
-export function createRun(run: NewRun, now: Date): Run {
-  const { job, scope, periodKey, periodStart, periodEnd, timeZone, state, reason, started } = run;
+export function createRun({ event: _event, started, reason, ...run }: NewRun, now: Date): Run {
   return copyOf({
-    job,
-    scope,
-    periodKey,
-    periodStart,
-    periodEnd,
-    timeZone,
-    state,
+    ...run,
     reason,
     generation: 0,
     attempt: started === undefined ? 0 : 1,
-    nextAttemptAt: state === 'pending' ? now : undefined,
+    nextAttemptAt: run.state === 'pending' ? now : undefined,
     claimedBy: started?.claimedBy,
     lockId: started?.lockId,
     fencingToken: started?.fencingToken,
