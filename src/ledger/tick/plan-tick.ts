@@ -96,7 +96,9 @@ export async function planTick(
   const { now, run } = snapshot;
   const own = planRecorded(request, snapshot) ?? (await planNew(context, request, snapshot));
   const failures = own.kind === 'refused' && own.failure !== undefined ? [own.failure] : [];
-  if (request.at !== undefined) return { own, overdue: [], catchUp: [], missed: [], failures };
+  // A late tick that another instance has answered must not hold the lock when the next tick comes.
+  if (request.at !== undefined || (request.tick !== undefined && own.kind === 'refused'))
+    return { own, overdue: [], catchUp: [], missed: [], failures };
   const ownOverdue = own.kind === 'none' && run !== undefined && isOverdue(run, now) ? [run] : [];
   const missedPeriods = await findMissedPeriods(context, request, snapshot);
   const { period: options, startDeadlineMs } = request.policy;

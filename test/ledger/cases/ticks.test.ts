@@ -167,6 +167,17 @@ testLedger('a tick that no store answered is answered by a run that ends after i
   assert.ok(instance.of('guard:warning').every(({ message }) => !message.includes('is lost')));
 });
 
+testLedger('a tick that has run asks for no lock, although a later one is running', async (place) => {
+  const late = place.instance();
+  const { task } = countedTask();
+  assert.equal(await everyMinute(place.instance(), task)(TICKS[0]), 'ran');
+  const job = await runningJob(place.instance().guard, { ...sync(), at: TICKS[1] });
+  assert.equal(await everyMinute(late, task)(TICKS[0]), 'already-completed');
+  assert.deepEqual(late.of('lock:skipped'), []);
+  job.finish();
+  await job.result;
+});
+
 testLedger('a crash of its only attempt is a failed run, and the next tick runs', async (place) => {
   const crashed = await runningJob(place.instance().guard, { ...sync(), at: TICKS[0] });
   await place.elapse('61s');
