@@ -8,6 +8,8 @@ export interface Variant {
   readonly options: CreateJobGuardOptions;
   /** Whether the locks of one turn of the event loop travel together. */
   readonly groups: boolean;
+  /** The jobs run once per tick instead of once per day. */
+  readonly oncePerTick?: true;
 }
 
 /** The rows of the library in each table. The first has the defaults. */
@@ -20,6 +22,12 @@ export const VARIANTS: readonly [Variant, ...Variant[]] = [
 export const RUN_VARIANTS: readonly Variant[] = [
   ...VARIANTS,
   { name: 'library, with five connections', options: { connections: 5 }, groups: true },
+];
+
+/** The rows of the library for jobs that are all due at once. */
+export const NIGHT_VARIANTS: readonly Variant[] = [
+  ...RUN_VARIANTS,
+  { name: 'library, once per tick', options: {}, groups: true, oncePerTick: true },
 ];
 
 /** A guard on the application's DataSource. It logs nothing, and neither do the other contenders. */

@@ -9,7 +9,7 @@ export type Kind = 'locks' | 'once-per-day';
 /** What each process of a crowd does. */
 export interface Orders {
   readonly kind: Kind;
-  /** Who runs the jobs. A number is a position in `RUN_VARIANTS`. */
+  /** Who runs the jobs. A number is a position in `NIGHT_VARIANTS`. */
   readonly by: 'driver' | 'pg-boss' | number;
   readonly options: DataSourceOptions;
   /** All are due at the same time. */

@@ -1,4 +1,4 @@
-import { RUN_VARIANTS, VARIANTS } from '../contenders/guards';
+import { NIGHT_VARIANTS, VARIANTS } from '../contenders/guards';
 import { migrate } from '../contenders/migrate';
 import { insertReleased, lockWriter, openDriver } from '../contenders/raw';
 import { difference, settledCounts } from '../contest/count-calls';
@@ -42,7 +42,7 @@ async function measureKind(
   const whyNoPeer = hasPeer ? await preparePgBoss(ground.database.options) : undefined;
   const entries: readonly { readonly name: string; readonly by: Orders['by'] }[] = [
     { name: 'driver alone, one statement at a time', by: 'driver' },
-    ...(kind === 'locks' ? VARIANTS : RUN_VARIANTS).map(({ name }, by) => ({ name, by })),
+    ...(kind === 'locks' ? VARIANTS : NIGHT_VARIANTS).map(({ name }, by) => ({ name, by })),
     ...(hasPeer && whyNoPeer === undefined ? [{ name: 'pg-boss', by: 'pg-boss' } as const] : []),
   ];
   const done = entries.map((): Night[] => []);

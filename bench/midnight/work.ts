@@ -2,7 +2,7 @@ import { OncePerDay, SchedulerLock } from 'cronlatch';
 import { newOwner } from '#cronlatch/core/lease/owner';
 import type { SqlStatement } from '#cronlatch/storage/sql/statements/statement';
 import { bound } from '../contenders/library';
-import { openGuard, RUN_VARIANTS, type Variant } from '../contenders/guards';
+import { openGuard, NIGHT_VARIANTS, type Variant } from '../contenders/guards';
 import { lockWriter } from '../contenders/raw';
 import { runWriter } from '../contenders/raw-runs';
 import { attach } from '../databases';
@@ -24,7 +24,7 @@ const CONNECTIONS = 2;
 export async function openWork(orders: Orders): Promise<Work> {
   const { by } = orders;
   if (by === 'driver') return await openRawWork(orders);
-  return by === 'pg-boss' ? await openPgBossWork(orders) : await openLibraryWork(orders, RUN_VARIANTS[by]);
+  return by === 'pg-boss' ? await openPgBossWork(orders) : await openLibraryWork(orders, NIGHT_VARIANTS[by]);
 }
 
 async function openLibraryWork({ kind, options, jobs }: Orders, variant: Variant | undefined): Promise<Work> {
@@ -33,30 +33,31 @@ async function openLibraryWork({ kind, options, jobs }: Orders, variant: Variant
     statementTimeout: STATEMENT_TIMEOUT,
   });
   const onRuns = new Map<string, () => void>();
-  const instances = new Map(
-    jobs.map((name) => [
-      name,
-      bound(
-        guard,
-        midnightJob(kind, name, () => onRuns.get(name)?.()),
-      ),
-    ]),
-  );
-  await bound(
-    guard,
-    midnightJob(kind, `warm-up-${process.pid}`, () => {}),
-  ).work('');
+  const workOf = (name: string, onRun: () => void): (() => Promise<unknown>) => {
+    const { oncePerTick } = variant ?? {};
+    if (oncePerTick) return guard.wrap({ ...lockOf(name), oncePer: { period: 'tick' } }, onRun, AT_MIDNIGHT);
+    const job = bound(guard, midnightJob(kind, name, onRun));
+    return () => job.work('');
+  };
+  const works = new Map(jobs.map((name) => [name, workOf(name, () => onRuns.get(name)?.())]));
+  await workOf(`warm-up-${process.pid}`, () => {})();
   return {
     async tick(job, { onRun }) {
       onRuns.set(job, () => onRun(job));
-      await instances.get(job)?.work('');
+      await works.get(job)?.();
     },
     [Symbol.asyncDispose]: async () => void (await guard.close()),
   };
 }
 
+const AT_MIDNIGHT = { scheduledAt: () => new Date('2026-11-21T00:00:00Z'), onError: 'throw' } as const;
+
+function lockOf(name: string) {
+  return { name, lockAtMostFor: '10m', lockAtLeastFor: AT_LEAST_FOR } as const;
+}
+
 function midnightJob(kind: Kind, name: string, onRun: () => void) {
-  const lock = { name, lockAtMostFor: '10m', lockAtLeastFor: AT_LEAST_FOR } as const;
+  const lock = lockOf(name);
   class LockedJob {
     runs = 0;
 
