@@ -36,6 +36,7 @@ void test('a wrapped function takes the name from its arguments, too', async () 
     { name: (orderId: string) => `order-${orderId}`, lockAtMostFor: '1m' },
     (orderId: string) => orderId,
   );
+  guard.on('tick', (event) => void emitted.push(['tick', event]));
   assert.equal(await ship('7'), '7');
   assert.deepEqual(
     emitted.map(([, event]) => 'name' in event && event.name),

@@ -103,6 +103,14 @@ const CASES: Record<string, (bench: Bench) => Promise<Tick>> = {
     await guard.run({ ...DAILY, scheduledAt }, () => currentRun().giveBack());
     return { ...daily, outcome: 'skipped', reason: 'given-back', run: run(1), durationMs: 0 };
   },
+  async 'that gives its run back, and then fails'({ guard }) {
+    const task = (): never => {
+      currentRun().giveBack();
+      throw mine;
+    };
+    assert.equal(await reasonOf(guard.run({ ...DAILY, scheduledAt }, task)), mine);
+    return { ...daily, outcome: 'failed', run: run(1), durationMs: 0, error: mine };
+  },
   async 'whose run a closing guard gives back'({ guard }) {
     await stoppedBy(guard, { ...DAILY, scheduledAt });
     return { ...daily, outcome: 'skipped', reason: 'given-back', run: run(1), durationMs: 0 };

@@ -87,13 +87,6 @@ export class EventHub {
   }
 }
 
-/** Frequent events spread it last: behind their own fields, Node copies it up to ten times quicker. */
-export function lockEventOf(lock: LockConfiguration, scheduledAt: Date | undefined): LockEvent {
-  const { name } = lock;
-  const job = jobOf(lock);
-  return job === undefined ? { name, scheduledAt } : { name, job, scheduledAt };
-}
-
 export type Skipped = Extract<TaskResult<never>, { executed: false }>;
 export type CallEnd = Pick<TickEvent, 'outcome' | 'reason' | 'error'>;
 
@@ -114,23 +107,29 @@ export class CallReport {
   willRetry = false;
   /** A call that is skipped because of its lock is not retried. */
   isAnsweredBySkip = false;
+  /** What happens after the run if its handler fails. */
+  failure: Pick<CronlatchEvents['run:failed'], 'retryAt' | 'isFinal'> = {};
   /** How the call ended. */
   end: CallEnd | undefined;
 
   constructor(
     private readonly events: EventHub,
-    private readonly lock: LockConfiguration,
+    /** The lock of the job, until a function has named another one. */
+    public lock: LockConfiguration,
     public scheduledAt?: Date,
   ) {}
 
+  /** Frequent events spread it last: behind their own fields, Node copies it up to ten times quicker. */
   get event(): LockEvent {
-    return lockEventOf(this.lock, this.scheduledAt);
+    const { lock, scheduledAt } = this;
+    const { name } = lock;
+    const job = jobOf(lock);
+    return job === undefined ? { name, scheduledAt } : { name, job, scheduledAt };
   }
 
-  /** @param event names another lock than that of the job, if a function has named it */
-  skip(reason: SkipReason, { heldBy, heldUntil }: Partial<Holder> = {}, event = this.event): Skipped {
+  skip(reason: SkipReason, { heldBy, heldUntil }: Partial<Holder> = {}): Skipped {
     const willRetry = this.willRetry && !this.isAnsweredBySkip;
-    this.events.emit('lock:skipped', { willRetry, reason, heldBy, heldUntil, ...event });
+    this.events.emit('lock:skipped', { willRetry, reason, heldBy, heldUntil, ...this.event });
     return { executed: false, reason };
   }
 
@@ -138,14 +137,14 @@ export class CallReport {
   skipRun<R extends RunSkipReason>(
     run: RunIdentity | undefined,
     reason: R,
-    { event = this.event, ...details }: { readonly event?: LockEvent; readonly durationMs?: number } = {},
+    details: { readonly durationMs?: number } = {},
   ): { readonly executed: false; readonly reason: R } {
-    this.events.emit('run:skipped', { ...event, run, reason, ...details });
+    this.events.emit('run:skipped', { ...this.event, run, reason, ...details });
     return { executed: false, reason };
   }
 
-  fail(error: unknown, event = this.event): void {
-    this.events.emit('lock:failed', { ...event, willRetry: this.willRetry, error });
+  fail(error: unknown): void {
+    this.events.emit('lock:failed', { ...this.event, willRetry: this.willRetry, error });
   }
 
   /** Calls what an option can make fail. */

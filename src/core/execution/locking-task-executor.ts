@@ -1,9 +1,9 @@
 import { systemClock, withinLimit, type Clock } from '../clock';
-import { CallReport, EventHub, lockEventOf, observerOf } from './event-hub';
-import type { CronlatchEvents, LockEvent, RunIdentity, RunLockEvent, RunSkipReason } from './events';
+import { CallReport, EventHub, observerOf } from './event-hub';
+import type { LockEvent, RunIdentity } from './events';
 import { InvalidLockUseError } from '../errors';
 import type { Lock, LockedTask, LockObserver, LockProvider } from '../lock';
-import type { LockConfiguration, TaskConfiguration } from '../lock-configuration';
+import type { TaskConfiguration } from '../lock-configuration';
 import { GrantedLock, liveLock, RunRegistry, type ActiveRun } from './run-registry';
 import { instanceName } from '../lease/owner';
 import { StorageBasedLockProvider } from '../lease/storage-based-lock-provider';
@@ -16,9 +16,6 @@ export interface ExecutorOptions {
   readonly instanceName?: string | undefined;
 }
 
-/** What happens after a failed run. `'given-back'`: the closing guard has stopped it, and it has not failed. */
-export type FailureDetails = Pick<CronlatchEvents['run:failed'], 'retryAt' | 'isFinal'> | 'given-back';
-
 /** If the release takes longer, the caller gets its result first, and an event reports the end of the release. */
 export const LONGEST_WAIT_FOR_RELEASE_MS = 10_000;
 
@@ -29,11 +26,8 @@ const LONGEST_SILENCE_MS = 60_000;
 export interface ExecuteOptions {
   readonly run?: RunIdentity | undefined;
   readonly businessDate?: string | undefined;
-  /** Called after the task has resolved. Returns why its run does not count as completed, if so. */
-  readonly skipReason?: () => RunSkipReason | undefined;
-  readonly failureDetails?: () => FailureDetails;
-  /** Set if the task is the handler of the call itself. */
-  readonly report?: CallReport | undefined;
+  /** The task sets its `reason` if its run does not count, and its `failure`. */
+  readonly report: CallReport;
 }
 
 /** A lock while it is held. */
@@ -43,7 +37,7 @@ export interface HeldLock {
   readonly isAbandoned: () => boolean;
   /** Keeps the lock until this has settled, although the caller gets its result before. It must not reject. */
   keepUntil(work: Promise<unknown>): void;
-  execute<T>(task: LockedTask<T>, options?: ExecuteOptions): Promise<T>;
+  execute<T>(task: LockedTask<T>, options: ExecuteOptions): Promise<T>;
 }
 
 /** Runs tasks under locks, for decorated methods, `guard.run` and `guard.wrap`. */
@@ -75,19 +69,15 @@ export class LockingTaskExecutor {
    * @throws the task's own error, unchanged
    */
   executeWithLock<T>(task: LockedTask<T>, configuration: TaskConfiguration): Promise<TaskResult<T>> {
-    return this.runTask(task, configuration, this.#reportOf(configuration, configuration.scheduledAt));
-  }
-
-  #reportOf(lock: LockConfiguration, scheduledAt?: Date): CallReport {
-    return new CallReport(this.#events, lock, scheduledAt);
+    return this.runTask(task, new CallReport(this.#events, configuration, configuration.scheduledAt));
   }
 
   /** Like `executeWithLock`, for a call with a report of its own, so that all calls of a job share one configuration. */
-  runTask<T>(task: LockedTask<T>, lock: LockConfiguration, report: CallReport): Promise<TaskResult<T>> {
+  runTask<T>(task: LockedTask<T>, report: CallReport): Promise<TaskResult<T>> {
     const work = (held: HeldLock): Promise<TaskResult<T>> =>
       held.execute(task, { report }).then((value) => ({ executed: true, value }));
     const tickLateByMs = Math.max(0, this.#clock.wallMs() - (report.scheduledAt?.getTime() ?? Infinity));
-    return this.holding(lock, work, { report, tickLateByMs });
+    return this.holding(report, work, { tickLateByMs });
   }
 
   /**
@@ -96,40 +86,36 @@ export class LockingTaskExecutor {
    * @param acquisition.acquire replaces the single attempt. It may wait for the lock, also for a run of this process
    */
   async holding<T>(
-    configuration: LockConfiguration,
+    report: CallReport,
     work: (held: HeldLock) => Promise<TaskResult<T>>,
     acquisition: {
-      readonly report?: CallReport;
       readonly tickLateByMs?: number;
       readonly acquire?: (observer: LockObserver) => Promise<Lock | undefined>;
     } = {},
   ): Promise<TaskResult<T>> {
-    const { report = this.#reportOf(configuration), tickLateByMs, acquire } = acquisition;
+    const { tickLateByMs, acquire } = acquisition;
+    const { lock: configuration, event } = report;
     const { name } = configuration;
-    const event = lockEventOf(configuration, report.scheduledAt);
     const held = (lock: GrantedLock): HeldLock => ({
       lock,
       isAbandoned: () => lock.run.isAbandoned,
       keepUntil: (kept) => lock.keepUntil(kept),
-      execute: (
-        task,
-        { report: own = new CallReport(this.#events, configuration, report.scheduledAt), ...options } = {},
-      ) => this.#execute(task, lock, event, { ...options, report: own }),
+      execute: (task, options) => this.#execute(task, lock, options),
     });
     const outer = liveLock(this.#lockProvider, name);
     if (outer !== undefined) return await outer.nest(() => work(held(outer)));
     const refusal = acquire === undefined ? this.runs.refusal(name) : undefined;
     if (refusal === 'running-here' && this.runs.noticeStuck(name)) this.#events.emit('run:stuck', event);
-    if (refusal !== undefined) return report.skip(refusal, {}, event);
+    if (refusal !== undefined) return report.skip(refusal);
     const ask = (observer: LockObserver): Promise<Lock | undefined> =>
       this.#warnIfSilent(this.#lockProvider.lock(configuration, observer), name);
     const run = this.runs.begin(name, { mayWait: acquire !== undefined });
-    const lock = await this.#acquire(acquire ?? ask, run, event, { report, tickLateByMs });
+    const lock = await this.#acquire(acquire ?? ask, run, report, tickLateByMs);
     if (lock === undefined) return { executed: false, reason: 'locked' };
     const mayStart = !this.runs.closing;
     try {
       if (mayStart) return await lock.during(() => work(held(lock)));
-      return report.skip('closing', {}, event);
+      return report.skip('closing');
     } finally {
       // The lock of an abandoned handler stays until its lease expires.
       if (mayStart && run.isAbandoned) this.runs.end(run);
@@ -140,23 +126,24 @@ export class LockingTaskExecutor {
   async #acquire(
     acquire: (observer: LockObserver) => Promise<Lock | undefined>,
     run: ActiveRun,
-    event: LockEvent,
-    { report, tickLateByMs }: Pick<LockObserver, 'tickLateByMs'> & { readonly report: CallReport },
+    report: CallReport,
+    tickLateByMs: number | undefined,
   ): Promise<GrantedLock | undefined> {
+    const { event } = report;
     const onContradiction = (): void => void (run.isReleasing && this.runs.endUnreleased(run));
     const { instance } = this;
     const observer = observerOf(run, this.#events, event, { instance, tickLateByMs, onContradiction });
     let lock: GrantedLock | undefined;
     try {
       const lease = await acquire(observer);
-      if (lease === undefined) report.skip('locked', observer.holder, event);
+      if (lease === undefined) report.skip('locked', observer.holder);
       else {
         lock = new GrantedLock(lease, this.#lockProvider, run);
         this.#events.emit('lock:acquired', { fencingToken: lease.fencingToken, ...event });
       }
       return lock;
     } catch (error) {
-      report.fail(error, event);
+      report.fail(error);
       throw error;
     } finally {
       if (lock === undefined) this.runs.end(run);
@@ -179,55 +166,37 @@ export class LockingTaskExecutor {
   #execute<T>(
     task: LockedTask<T>,
     lock: GrantedLock,
-    lockEvent: LockEvent,
-    options: ExecuteOptions & { readonly report: CallReport },
+    { run, businessDate, report }: ExecuteOptions,
   ): Promise<T> {
-    const { run, businessDate } = options;
     const { fencingToken } = lock;
-    const event = run === undefined ? lockEvent : { ...lockEvent, run };
+    const event = run === undefined ? report.event : { ...report.event, run };
     lock.run.task = event;
-    return this.runs.observe({ businessDate, fencingToken, ...event }, () =>
-      this.#executeWithEvents(task, lock, event, options),
-    );
-  }
-
-  async #executeWithEvents<T>(
-    task: LockedTask<T>,
-    lock: GrantedLock,
-    event: RunLockEvent,
-    { run, skipReason, failureDetails, report }: ExecuteOptions & { readonly report: CallReport },
-  ): Promise<T> {
-    const startedAtMs = this.#clock.monotonicMs();
-    const durationMs = (): number => {
-      const elapsedMs = Math.round(this.#clock.monotonicMs() - startedAtMs);
-      report.durationMs = elapsedMs;
-      return elapsedMs;
-    };
-    if (run !== undefined) report.run = run;
-    this.#events.emit('run:started', { fencingToken: lock.fencingToken, ...event });
-    try {
-      const result: unknown = task(lock);
-      refuseUnawaitable(lock.name, result);
-      const value = await (result as T | PromiseLike<T>);
-      refuseUnawaitable(lock.name, value);
-      const reason = skipReason?.();
-      if (reason === undefined) {
-        // The ledger decides whether a run counts that has lost its lock.
-        const lost = run === undefined && lock.isLost ? { lockLost: true as const } : undefined;
-        this.#events.emit('run:completed', { durationMs: durationMs(), ...lost, ...event });
-      } else {
-        report.reason = reason;
-        report.skipRun(run, reason, { event, durationMs: durationMs() });
+    return this.runs.observe({ businessDate, fencingToken, ...event }, async () => {
+      const startedAtMs = this.#clock.monotonicMs();
+      const durationMs = (): number =>
+        (report.durationMs = Math.round(this.#clock.monotonicMs() - startedAtMs));
+      if (run !== undefined) report.run = run;
+      this.#events.emit('run:started', { fencingToken, ...event });
+      try {
+        const result: unknown = task(lock);
+        refuseUnawaitable(lock.name, result);
+        const value = await (result as T | PromiseLike<T>);
+        refuseUnawaitable(lock.name, value);
+        const { reason } = report;
+        if (reason === undefined) {
+          // The ledger decides whether a run counts that has lost its lock.
+          const lost = run === undefined && lock.isLost ? { lockLost: true as const } : undefined;
+          this.#events.emit('run:completed', { durationMs: durationMs(), ...lost, ...event });
+        } else report.skipRun(run, reason, { durationMs: durationMs() });
+        return value;
+      } catch (error) {
+        if (report.reason === 'given-back')
+          this.#events.emit('run:givenBack', { ...event, durationMs: durationMs() });
+        else
+          this.#events.emit('run:failed', { ...event, error, durationMs: durationMs(), ...report.failure });
+        throw error;
       }
-      return value;
-    } catch (error) {
-      const details = failureDetails?.();
-      if (details === 'given-back') {
-        report.reason = details;
-        this.#events.emit('run:givenBack', { ...event, durationMs: durationMs() });
-      } else this.#events.emit('run:failed', { ...event, error, durationMs: durationMs(), ...details });
-      throw error;
-    }
+    });
   }
 
   /** Releases a lock, and then ends its run. Never rejects: the job's own outcome wins. The caller waits for a limited time. */

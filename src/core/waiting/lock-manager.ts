@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '../clock';
 import { parseDuration, type Duration } from '../duration';
 import { InvalidLockUseError } from '../errors';
 import { checkOptionNames, describeValue } from '../options';
-import { EventHub, observerOf } from '../execution/event-hub';
+import { CallReport, EventHub, observerOf } from '../execution/event-hub';
 import { LockingTaskExecutor } from '../execution/locking-task-executor';
 import { ActiveRun, GrantedLock, liveLock } from '../execution/run-registry';
 import type { Lock, LockedTask, LockObserver, LockProvider } from '../lock';
@@ -127,7 +127,7 @@ export class LockManager {
     };
     try {
       const result = await this.#executor.holding(
-        configuration,
+        new CallReport(this.#context.events, configuration),
         async (held) => ({ executed: true, value: await task(held.lock) }),
         { acquire },
       );

@@ -145,8 +145,8 @@ export class Calls {
     const { nameOf, lock } = job;
     const skipped = registry.skipIfIdle(job, report);
     if (skipped !== undefined) return skipped;
-    const named = nameOf === undefined ? lock : report.check(() => lockOf(lock, nameOf, call.args));
-    return await executor.runTask(call.task, named, report);
+    if (nameOf !== undefined) report.lock = report.check(() => lockOf(lock, nameOf, call.args));
+    return await executor.runTask(call.task, report);
   }
 
   /** Reports the ticks that a scheduler dropped in one stall. The guard retries those of admitted once-per jobs. */

@@ -8,6 +8,7 @@ import {
   type StatementOptions,
   type TaskResult,
 } from '../../core';
+import { CallReport } from '../../core/execution/event-hub';
 import { isAborted } from '../../core/execution/run-registry';
 import { newOwner } from '../../core/lease/owner';
 import { SeenLocks } from '../../core/lease/seen-locks';
@@ -82,9 +83,9 @@ export class RunClaimer {
       const event = { ...report.event, run: identityOf(claim), lostAttempt, lostClaim };
       this.context.events.emit('run:takenOver', event);
     }
-    const own = isOwn ? report : undefined;
-    const attempt = new Attempt(this.context, { held, task, run, policy, leaseUntilMs, report: own });
-    return { executed: true, value: await attempt.run() };
+    const runReport = isOwn ? report : new CallReport(this.context.events, request.lock, request.scheduledAt);
+    const options = { held, task, run, policy, leaseUntilMs, report: runReport };
+    return { executed: true, value: await new Attempt(this.context, options).run() };
   }
 
   async #claim<T, R>(

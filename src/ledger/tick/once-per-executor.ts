@@ -80,7 +80,7 @@ export class OncePerExecutor {
       report.willRetry = request.willRetry;
       return this.#runPlan(tick);
     };
-    const result = await this.executor.holding(request.lock, work, { report });
+    const result = await this.executor.holding(report, work);
     // The lock may be held elsewhere, but the snapshot had shown the reason before.
     return plan.own.kind === 'refused' ? refused : result;
   }

@@ -1,4 +1,4 @@
-import { ClaimLostError, type FailureDetails, type HeldLock, type Lock, type LockedTask } from '../../core';
+import { ClaimLostError, type HeldLock, type Lock, type LockedTask } from '../../core';
 import { withinLimit } from '../../core/clock';
 import { FatalJobError } from '../../core/errors';
 import type { CallReport } from '../../core/execution/event-hub';
@@ -22,8 +22,6 @@ import { runAs, type RunContext } from './run-context';
 import { storedError } from './stored-text';
 
 export class Attempt<T> {
-  #failureDetails: FailureDetails = {};
-
   constructor(
     private readonly context: LedgerContext,
     private readonly options: {
@@ -33,8 +31,7 @@ export class Attempt<T> {
       readonly policy: JobPolicy;
       /** Monotonic. The row holds this end of the lease, or a later one. */
       readonly leaseUntilMs: number;
-      /** `undefined` for an overdue run. */
-      readonly report: CallReport | undefined;
+      readonly report: CallReport;
     },
   ) {}
 
@@ -53,8 +50,6 @@ export class Attempt<T> {
       return await held.execute((lock) => this.#runAndRecord(lock), {
         run: identityOf(run),
         businessDate: run.businessDate,
-        skipReason: () => run.decided?.kind,
-        failureDetails: () => this.#failureDetails,
         report,
       });
     } finally {
@@ -63,7 +58,7 @@ export class Attempt<T> {
   }
 
   async #runAndRecord(lock: Lock): Promise<T> {
-    const { run, task } = this.options;
+    const { run, task, report } = this.options;
     let value: T;
     try {
       const result: unknown = await runAs(run, () => task(lock));
@@ -77,6 +72,7 @@ export class Attempt<T> {
     }
     run.settle();
     await this.#recordEnd(value);
+    report.reason = run.decided?.kind;
     return value;
   }
 
@@ -122,16 +118,15 @@ export class Attempt<T> {
   }
 
   async #record(outcome: Outcome): Promise<void> {
-    const { run } = this.options;
+    const { run, report } = this.options;
     let verdict = await recordOutcome(this.context, run.claim, outcome, this.#limits);
     if (isContradicted(verdict, run.claim) && run.remainingMs() > 0)
       verdict = await this.#settle(outcome, verdict);
     if (verdict.kind === 'lost') throw claimLostError(run.claim, verdict.run);
     if (verdict.kind !== 'recorded') return;
     const { retryAt } = verdict;
-    if (outcome.kind === 'failed')
-      this.#failureDetails = retryAt === undefined ? { isFinal: true } : { retryAt };
-    else if (outcome.kind === 'given-back' && outcome.isStopped) this.#failureDetails = outcome.kind;
+    if (outcome.kind === 'failed') report.failure = retryAt === undefined ? { isFinal: true } : { retryAt };
+    else if (outcome.kind === 'given-back' && outcome.isStopped) report.reason = outcome.kind;
   }
 
   /** After 10 s, the caller gets an error, and the lock is kept until the outcome is settled. */

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LockStorageError } from 'cronlatch';
-import { LockingTaskExecutor, StorageBasedLockProvider } from 'cronlatch/provider';
+import { EventHub, LockingTaskExecutor, StorageBasedLockProvider } from 'cronlatch/provider';
 import type { LockObserver, LockRecord, StorageAccessor } from 'cronlatch/provider';
+import { CallReport } from '#cronlatch/core/execution/event-hub';
 import { JOB, lockBench, turn } from '../../support/benches/lock';
 import {
   contended,
@@ -515,7 +516,8 @@ void test('a tick without lockAtLeastFor, and a lock that no tick has requested,
   const ran = { executed: true, value: 'ran' } as const;
   assert.deepEqual(await executor.executeWithLock(() => 'ran', JOB), ran);
   const lock = { ...JOB, name: 'once-per', lockAtLeastFor: '2s' };
-  assert.deepEqual(await executor.holding(lock, () => Promise.resolve(ran)), ran);
+  const report = new CallReport(new EventHub(), lock);
+  assert.deepEqual(await executor.holding(report, () => Promise.resolve(ran)), ran);
 });
 
 for (const [waitsForNodes, isLate] of [
