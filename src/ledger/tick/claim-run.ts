@@ -84,8 +84,8 @@ export class RunClaimer {
       this.context.events.emit('run:takenOver', event);
     }
     const runReport = isOwn ? report : new CallReport(this.context.events, request.lock, request.scheduledAt);
-    const options = { held, task, run, policy, leaseUntilMs, report: runReport };
-    return { executed: true, value: await new Attempt(this.context, options).run() };
+    const options = { held, task, run, policy, report: runReport };
+    return { executed: true, value: await new Attempt(this.context, options, leaseUntilMs).run() };
   }
 
   async #claim<T, R>(

@@ -29,10 +29,10 @@ export class Attempt<T> {
       readonly task: LockedTask<T>;
       readonly run: RunContext;
       readonly policy: JobPolicy;
-      /** Monotonic. The row holds this end of the lease, or a later one. */
-      readonly leaseUntilMs: number;
       readonly report: CallReport;
     },
+    /** Monotonic: the end of the lease in the row, or an earlier time. */
+    private leaseUntilMs: number,
   ) {}
 
   /**
@@ -43,9 +43,8 @@ export class Attempt<T> {
    * @throws the task's own error, unchanged
    */
   async run(): Promise<T> {
-    const { held, run, leaseUntilMs, report } = this.options;
-    const lease = new RecordedLease(this.context, run, leaseUntilMs);
-    const stopRecording = afterExtensions(held.lock, (lock) => lease.recordExtension(lock));
+    const { held, run, report } = this.options;
+    const stopRecording = afterExtensions(held.lock, (lock) => this.#recordExtension(lock));
     try {
       return await held.execute((lock) => this.#runAndRecord(lock), {
         run: identityOf(run),
@@ -142,6 +141,30 @@ export class Attempt<T> {
     return contradicted;
   }
 
+  /**
+   * Under another lock, only the row shows that the run is still going on, so an extension by the handler has to update
+   * it. Never rejects, because the extension of the lock itself holds.
+   */
+  async #recordExtension(lock: Lock): Promise<void> {
+    const { context } = this;
+    const { run } = this.options;
+    const remainingMs = Math.ceil(lock.remainingMs());
+    const untilMs = context.clock.monotonicMs() + remainingMs;
+    if (untilMs <= this.leaseUntilMs || run.completion === 'committed') return;
+    try {
+      // A transaction that began before this write could not complete the run: PostgreSQL 40001, MariaDB 1020.
+      if (run.completion === 'sent') throw new Error('an open transaction is about to complete the run');
+      const move = (found: FoundRun | undefined): Decision<boolean> =>
+        decideExtension(found, run, remainingMs);
+      if (!(await context.store.change(run.claim, move, limitOf(context))))
+        throw new Error('the row no longer belongs to this attempt');
+      this.leaseUntilMs = untilMs;
+    } catch (error) {
+      const message = `Could not record the extension of lock '${lock.name}' in the row of ${describeRun(run.claim)}. If the lock is renamed or moved before the run ends, another instance can take the run over.`;
+      this.#warn(message, error);
+    }
+  }
+
   get #limits(): RecordingLimits {
     const { held, run } = this.options;
     return { remainingMs: run.remainingMs(), isAbandoned: held.isAbandoned };
@@ -153,43 +176,6 @@ export class Attempt<T> {
 
   #warn(message: string, error?: unknown): void {
     this.context.events.emit('guard:warning', { message, error });
-  }
-}
-
-/**
- * The end of the lease in a run's row. Under another lock, only the row shows that the run is still going on, so an
- * extension by the handler has to update it.
- */
-class RecordedLease {
-  #untilMs: number;
-
-  /** @param untilMs monotonic: the end in the row, or an earlier time */
-  constructor(
-    private readonly context: LedgerContext,
-    private readonly run: RunContext,
-    untilMs: number,
-  ) {
-    this.#untilMs = untilMs;
-  }
-
-  /** Never rejects, because the extension of the lock itself holds. */
-  async recordExtension(lock: Lock): Promise<void> {
-    const { run, context } = this;
-    const remainingMs = Math.ceil(lock.remainingMs());
-    const untilMs = context.clock.monotonicMs() + remainingMs;
-    if (untilMs <= this.#untilMs || run.completion === 'committed') return;
-    try {
-      // A transaction that began before this write could not complete the run: PostgreSQL 40001, MariaDB 1020.
-      if (run.completion === 'sent') throw new Error('an open transaction is about to complete the run');
-      const move = (found: FoundRun | undefined): Decision<boolean> =>
-        decideExtension(found, run, remainingMs);
-      if (!(await context.store.change(run.claim, move, limitOf(context))))
-        throw new Error('the row no longer belongs to this attempt');
-      this.#untilMs = untilMs;
-    } catch (error) {
-      const message = `Could not record the extension of lock '${lock.name}' in the row of ${describeRun(run.claim)}. If the lock is renamed or moved before the run ends, another instance can take the run over.`;
-      context.events.emit('guard:warning', { message, error });
-    }
   }
 }
 
