@@ -16,8 +16,7 @@ export class LastingFailure {
   }
 
   report(message: string, error?: unknown): void {
-    if (!this.#isLasting)
-      this.events.emit('guard:warning', error === undefined ? { message } : { message, error });
+    if (!this.#isLasting) this.events.warn(message, error);
     this.#isLasting = true;
   }
 

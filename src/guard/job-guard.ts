@@ -70,8 +70,6 @@ export class JobGuard {
     const { lockProvider, logger = consoleLogger, clock = systemClock, events = new EventHub() } = options;
     const { pollInterval = '1m', statementTimeout = '5s', instanceName } = options;
     const runStore = runStores.get(options);
-    const warn = (message: string, error?: unknown): void =>
-      events.emit('guard:warning', error === undefined ? { message } : { message, error });
     const store = (): string => this.#calls.lockStore ?? 'The store of the locks';
     // Before the other listeners, so that the log knows of an outage when it gets the first failure.
     const outages = new Outages({ lockProvider, clock, events, store });
@@ -106,7 +104,7 @@ export class JobGuard {
     this.#events = events;
     this.#jobs = registry;
     this.#upkeep = upkeep;
-    this.#closing = new Closing(executor.runs, clock, events, warn);
+    this.#closing = new Closing(executor.runs, clock, events);
     const lockManager = new LockManager(lockProvider, { ...registry.defaults, clock, events }, executor);
     this.#lockManager = lockManager;
     // Running jobs keep the locks that they have taken by hand until they have ended.

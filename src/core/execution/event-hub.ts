@@ -64,6 +64,10 @@ export class EventHub {
     if (published.hasSubscribers) published.publish(event);
   }
 
+  warn(message: string, error?: unknown): void {
+    this.emit('guard:warning', error === undefined ? { message } : { message, error });
+  }
+
   #add(name: EventName, subscription: Subscription): () => void {
     const subscriptions = this.#listeners.get(name) ?? new Set();
     this.#listeners.set(name, subscriptions.add(subscription));
@@ -76,7 +80,7 @@ export class EventHub {
       // A warning cannot report a failing listener of warnings.
       if (name === 'guard:warning')
         process.emitWarning(message, { code: 'CRONLATCH', detail: describeValue(error) });
-      else this.emit('guard:warning', { message, error });
+      else this.warn(message, error);
     };
     try {
       const result = listener(event);
@@ -205,9 +209,9 @@ export function observerOf(
     refused: (holder) => void (observer.holder = holder),
     extended: (lockAtMostForMs) => events.emit('lock:extended', { ...event, lockAtMostForMs }),
     lost: (error) => events.emit('lock:lost', { ...event, error }),
-    warning: (message, error) => events.emit('guard:warning', { message, error }),
+    warning: (message, error) => events.warn(message, error),
     contradicted({ message }) {
-      events.emit('guard:warning', { message });
+      events.warn(message);
       onContradiction();
     },
   };

@@ -154,11 +154,9 @@ export class LockingTaskExecutor {
   #warnIfSilent(answer: Promise<Lock | undefined>, name: string): Promise<Lock | undefined> {
     if (this.#lockProvider instanceof StorageBasedLockProvider) return answer;
     const warn = (): void =>
-      this.#events.emit('guard:warning', {
-        message:
-          `The lock provider has not answered for lock '${name}' within ${LONGEST_SILENCE_MS / 1000} s. Until it does, ` +
-          `the job does not run here and its ticks are skipped as 'running-here'. Give the provider a time limit.`,
-      });
+      this.#events.warn(
+        `The lock provider has not answered for lock '${name}' within ${LONGEST_SILENCE_MS / 1000} s. Until it does, the job does not run here and its ticks are skipped as 'running-here'. Give the provider a time limit.`,
+      );
     const cancel = this.#clock.schedule(LONGEST_SILENCE_MS, warn, { keepAlive: false });
     return answer.finally(cancel);
   }

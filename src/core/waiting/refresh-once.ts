@@ -67,7 +67,7 @@ async function refreshUsable<T extends NonNullable<unknown>>(
     if (!options.isUsable(old)) throw error;
     const message = `Could not refresh '${options.name}'. The old value is used.`;
     if (options.onError !== undefined) options.onError(error);
-    else context.events.emit('guard:warning', { message, error });
+    else context.events.warn(message, error);
     return old;
   }
 }

@@ -219,7 +219,7 @@ export class Calls {
   }
 
   warn(message: string, error?: unknown): void {
-    this.parts.events.emit('guard:warning', error === undefined ? { message } : { message, error });
+    this.parts.events.warn(message, error);
   }
 
   /**

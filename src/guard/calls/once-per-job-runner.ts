@@ -116,9 +116,9 @@ export class OncePerJobRunner {
 
   #keepForRetry(request: TickRequest<unknown>): void {
     if (this.ticksToRetry.add(request)) return;
-    const message =
-      'More than 1,000 ticks are waiting to be retried. The oldest was dropped, and its period may count as missed.';
-    this.context.events.emit('guard:warning', { message });
+    this.context.events.warn(
+      'More than 1,000 ticks are waiting to be retried. The oldest was dropped, and its period may count as missed.',
+    );
   }
 }
 

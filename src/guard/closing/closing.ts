@@ -47,7 +47,6 @@ export class Closing {
     private readonly runs: RunRegistry,
     private readonly clock: Clock,
     private readonly events: EventHub,
-    private readonly warn: (message: string, error?: unknown) => void,
   ) {}
 
   get hasBegun(): boolean {
@@ -71,10 +70,10 @@ export class Closing {
   onSignals(options: CloseOptions, close: () => Promise<unknown>): () => void {
     checkCloseOptions(options);
     if (!isMainThread)
-      this.warn(
+      this.events.warn(
         'closeOnSignals() has no effect in a worker thread, because Node sends it no signals. Let the main thread ask it to call guard.close().',
       );
-    const stopListening = closeOnSignals(close, this.warn);
+    const stopListening = closeOnSignals(close, this.events);
     this.#signalListeners.push(stopListening);
     return stopListening;
   }
@@ -103,7 +102,7 @@ export class Closing {
     for (const run of abandoned) {
       run.abandon();
       const state = run.isReleasing ? 'has ended, but its lock could not be released' : 'is still running';
-      this.warn(
+      events.warn(
         `Job '${run.name}' ${state}, and the guard no longer waits for it. Its lock stays held until its lease expires.`,
       );
     }
@@ -130,11 +129,11 @@ export class Closing {
     try {
       const done = await withinLimit(this.clock, Promise.resolve(hook?.()), HOOK_TIMEOUT_MS);
       if (done === 'time-out')
-        this.warn(
+        this.events.warn(
           `A close hook did not finish within ${HOOK_TIMEOUT_MS / 1000} s. The guard no longer waits for it.`,
         );
     } catch (error) {
-      this.warn('A close hook failed.', error);
+      this.events.warn('A close hook failed.', error);
     }
   }
 }
@@ -170,10 +169,7 @@ export const SAME_SIGNAL_MS = 500;
 const ours = processState('signals', () => ({ listeners: new Set<unknown>(), closing: 0 }));
 
 /** @returns a function that stops listening */
-function closeOnSignals(
-  close: () => Promise<unknown>,
-  warn: (message: string, error: unknown) => void,
-): () => void {
+function closeOnSignals(close: () => Promise<unknown>, events: EventHub): () => void {
   let firstAtMs: number | undefined;
   let isHandled = false;
   const stopListening = (): void => {
@@ -190,7 +186,7 @@ function closeOnSignals(
     ours.closing += 1;
     // It stops listening when it has closed. Before, signal-exit and tsx would find no other listener, and end the process.
     close()
-      .catch((error: unknown) => warn('Closing the guard failed.', error))
+      .catch((error: unknown) => events.warn('Closing the guard failed.', error))
       .finally(() => {
         ours.closing -= 1;
         // The last guard to close lets the process end.

@@ -123,7 +123,7 @@ export class JobRegistry {
     if (expression === undefined && intervalMs >= MINUTE_MS) return;
     const when = expression === undefined ? `every ${intervalMs} ms` : `at '${expression}'`;
     const message = `Job '${job.lock.job}' is scheduled ${when}, which is more than once a minute, but has no lockAtLeastFor. If the timers of two instances differ, both can run the same tick, one after the other. Set lockAtLeastFor to a little less than the time between two ticks, or to 0 to accept this.`;
-    this.events.emit('guard:warning', { message });
+    this.events.warn(message);
   }
 
   /** The calendar decides which periods count as missed, so it must leave out the same dates as the cron expression. */
@@ -136,7 +136,7 @@ export class JobRegistry {
     const expression = schedules.map((schedule) => schedule.expression).find(skipsDates);
     if (expression === undefined) return;
     const message = `Job '${job.lock.job}' is scheduled at '${expression}', which skips some dates, but its catchUp starts a run for every date without one. Give the job a calendar, for example weekdays().`;
-    this.events.emit('guard:warning', { message });
+    this.events.warn(message);
   }
 }
 

@@ -128,7 +128,7 @@ export class Outages {
     const duration = describeDuration(nowMs - sinceMs);
     const ticks = describeTicks(current);
     const message = `${this.options.store()} has not answered for ${duration}${ticks}. Until it answers, its failures are logged at debug, and this warning once a minute. Cause: ${failure}`;
-    this.options.events.emit('guard:warning', { message });
+    this.options.events.warn(message);
   }
 
   #end(): void {

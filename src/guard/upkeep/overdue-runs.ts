@@ -66,8 +66,7 @@ export class OverdueRuns implements Service {
     try {
       return check();
     } catch (error) {
-      const message = `Could not start the overdue runs${failure} failed.`;
-      this.runner.context.events.emit('guard:warning', { message, error });
+      this.runner.context.events.warn(`Could not start the overdue runs${failure} failed.`, error);
       return false;
     }
   }

@@ -162,7 +162,7 @@ export class Register implements JobKeeper, Service {
       .join(', ');
     if (differences === '' || stored.registeredBy === this.context.instance) return;
     const message = `Job '${job}' is declared differently than by ${stored.registeredBy}, which registered it at ${stored.registeredAt.toISOString()}: ${differences}. If that instance is still running, deploy the same version to both.`;
-    this.context.events.emit('guard:warning', { message });
+    this.context.events.warn(message);
   }
 
   async #poll(): Promise<void> {

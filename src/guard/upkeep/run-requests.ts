@@ -141,7 +141,7 @@ export class RunRequests implements Service {
 
   #warn({ job }: StoredRequest, error: unknown): void {
     const message = `Could not record the outcome of the request to run job '${job}'.`;
-    this.runner.context.events.emit('guard:warning', { message, error });
+    this.runner.context.events.warn(message, error);
   }
 
   /** Renews the lease of a request. A renewal that fails is repeated at the next one. @returns a function that stops it */

@@ -88,7 +88,7 @@ async function checkEvents(
 export async function createGuard(database: SqlDatabase, options: CreateJobGuardOptions): Promise<JobGuard> {
   checkPassword(database, options);
   const events = new EventHub();
-  const onWarning = (message: string): void => events.emit('guard:warning', { message });
+  const onWarning = (message: string): void => events.warn(message);
   const access = new DatabaseAccess(database, { ...options, onWarning });
   const lockProvider = options.lockProvider ?? new SqlLockProvider(database, options, access);
   const ownLocks = lockProvider === options.lockProvider ? undefined : (lockProvider as SqlLockProvider);

@@ -151,7 +151,7 @@ export class RunClaimer {
       await retryUntilAnswered(this.context, giveUpAtMs, settle, held.isAbandoned);
     } catch (error) {
       const message = `Could not find out whether ${describeRun(run)} was claimed. If it was, the attempt counts as lost.`;
-      events.emit('guard:warning', { message, error });
+      events.warn(message, error);
     }
   }
 
@@ -163,7 +163,7 @@ export class RunClaimer {
         ? 'a later grant of the lock has claimed the run'
         : 'the run was claimed under another lock, or in another place of the locks';
     const message = `Could not take over ${describeRun(run)} from ${run.claimedBy}, although lock '${lockName}' was free: ${why}. If that process has crashed, an instance takes the run over after ${run.leaseUntil?.toISOString()}. To run it again now: ${commandText(runCommand(run, 'rerun', '--force'))}`;
-    this.context.events.emit('guard:warning', { message });
+    this.context.events.warn(message);
   }
 
   /** Runs a step that precedes the handler. If it fails, the job does not run, and an event reports it. */

@@ -122,25 +122,22 @@ export class OncePerExecutor {
     const { request, snapshot, plan, report } = tick;
     const { job } = request.policy;
     const { events } = this.context;
-    for (const message of snapshot.warnings) events.emit('guard:warning', { message });
-    for (const { failed, cause } of plan.failures) {
-      const message = `Some runs of job '${job}' may start late: ${failed}. cronlatch tries again later.`;
-      events.emit('guard:warning', { message, ...(cause === undefined ? {} : { error: cause }) });
-    }
+    for (const message of snapshot.warnings) events.warn(message);
+    for (const { failed, cause } of plan.failures)
+      events.warn(`Some runs of job '${job}' may start late: ${failed}. cronlatch tries again later.`, cause);
     if (plan.own.kind === 'expired' && !plan.own.isAnswered) {
       const { key } = snapshot.period;
       const message = request.tick
         ? `The tick ${key} of job '${job}' could not run before the next one, so it is lost.`
         : `A tick of job '${job}' could not run before its period ${key} ended, so the period is missed.`;
-      events.emit('guard:warning', { message });
+      events.warn(message);
     }
     if (plan.own.kind !== 'refused') return;
     report.skipRun(report.run, plan.own.reason);
     const { run, now } = snapshot;
     if (!run || !isRunAhead(run, now) || this.#warnedOf.has(describeRun(run))) return;
     this.#warnedOf.add(describeRun(run));
-    const message = `Skipped ${describeRun(run)}: it ${stateOfRun(run, { now }).sentence}.`;
-    events.emit('guard:warning', { message });
+    events.warn(`Skipped ${describeRun(run)}: it ${stateOfRun(run, { now }).sentence}.`);
   }
 
   /**
@@ -245,7 +242,7 @@ export class OncePerExecutor {
         await this.#insertSkipped(request, period, 'missed');
       } catch (error) {
         const message = `Could not record that job '${request.policy.job}' missed ${period.key}. cronlatch retries.`;
-        this.context.events.emit('guard:warning', { message, error });
+        this.context.events.warn(message, error);
         return false;
       }
     }

@@ -111,7 +111,7 @@ export function serializeResult(
     return storedResult(value);
   } catch (error) {
     const message = `The result of ${describeRun(run)} cannot be serialized as JSON, so it was not stored.`;
-    events.emit('guard:warning', { message, error });
+    events.warn(message, error);
     return undefined;
   }
 }

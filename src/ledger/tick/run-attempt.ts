@@ -135,7 +135,8 @@ export class Attempt<T> {
     const verdict = await withinLimit(this.context.clock, settling, LONGEST_WAIT_FOR_RELEASE_MS);
     if (verdict !== 'time-out') return verdict;
     const report = ({ kind }: OutcomeVerdict): void => {
-      if (kind !== 'lost') this.#warn(`The outcome of ${describeRun(run.claim)} was recorded late.`);
+      if (kind !== 'lost')
+        this.context.events.warn(`The outcome of ${describeRun(run.claim)} was recorded late.`);
     };
     held.keepUntil(settling.then(report).catch((error: unknown) => this.#warnNotRecorded(error)));
     return contradicted;
@@ -161,7 +162,7 @@ export class Attempt<T> {
       this.leaseUntilMs = untilMs;
     } catch (error) {
       const message = `Could not record the extension of lock '${lock.name}' in the row of ${describeRun(run.claim)}. If the lock is renamed or moved before the run ends, another instance can take the run over.`;
-      this.#warn(message, error);
+      context.events.warn(message, error);
     }
   }
 
@@ -171,11 +172,8 @@ export class Attempt<T> {
   }
 
   #warnNotRecorded(error: unknown): void {
-    this.#warn(`Could not record the outcome of ${describeRun(this.options.run.claim)}.`, error);
-  }
-
-  #warn(message: string, error?: unknown): void {
-    this.context.events.emit('guard:warning', { message, error });
+    const { claim } = this.options.run;
+    this.context.events.warn(`Could not record the outcome of ${describeRun(claim)}.`, error);
   }
 }
 
