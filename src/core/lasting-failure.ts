@@ -6,11 +6,6 @@ export class LastingFailure {
 
   constructor(private readonly events: EventHub) {}
 
-  /** Whether the act has failed and not worked since. */
-  get isLasting(): boolean {
-    return this.#isLasting;
-  }
-
   end(): void {
     this.#isLasting = false;
   }

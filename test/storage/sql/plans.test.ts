@@ -6,9 +6,9 @@ import { lockStatements } from '#cronlatch/storage/sql/lock/lock-statements';
 import { parametersOf } from '#cronlatch/storage/sql/lock/sql-storage-accessor';
 import { RunStatements } from '#cronlatch/storage/sql/ledger/run-statements';
 import { tableOf } from '#cronlatch/storage/sql/schema/tables';
-import type { SqlStatement } from '#cronlatch/storage/sql/statements/statement';
+import { NamedStatement, type SqlStatement } from '#cronlatch/storage/sql/statements/statement';
 import type { RunQuery } from '#cronlatch/ledger/run-store';
-import { JobStatements } from '#cronlatch/storage/sql/ledger/job-statements';
+import { changedJson, jobTexts } from '#cronlatch/storage/sql/ledger/job-statements';
 import type { SqlDialect } from '#cronlatch/storage/sql/dialects/sql-dialect';
 import { dialectOf } from '#cronlatch/storage/typeorm/database';
 import { dailyJob, fillRuns } from '../../cli/year-of-runs';
@@ -121,9 +121,10 @@ function statementsOn(dialect: SqlDialect, runs: RunStatements, now: string): re
     { states: ['failed', 'interrupted'] },
     { from: since, to: new Date() },
   ];
-  const jobs = new JobStatements(tableOf('job'), dialect, { now });
   return [
-    jobs.update([{ job, answeredAt: at, nextScheduledAt: at }]),
+    NamedStatement.byText(dialect.placeholder)(jobTexts(tableOf('job'), dialect, { now }).update).bind({
+      jobs: changedJson([{ job, answeredAt: at, nextScheduledAt: at }]),
+    }),
     ...queries.map((query) => runs.find({ order: 'newest-first', limit: 100, ...query })),
     ...[runs.peek([{ job, scope, periodKey, since }]), runs.overdue([job]), runs.latest()],
     runs.events({ job, scope, periodKey }),

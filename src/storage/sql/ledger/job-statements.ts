@@ -7,59 +7,49 @@ import {
   type JobRegistration,
   type RegisteredJob,
 } from '../../../ledger/job-register';
-import { microseconds, NamedStatement, type SqlRow, type SqlStatement } from '../statements/statement';
+import { NamedStatement, type Parameters, type SqlRow, type SqlStatement } from '../statements/statement';
 import { quotePath, type SqlDialect, type TableShape } from '../dialects/sql-dialect';
 import { asFound, instantsIn, leastPrecise, type InspectedTable } from '../schema/inspected-table';
 import type { TableDefinition } from '../schema/table-definition';
 import { readInstant, readNow, readRequiredInstant } from './run-rows';
 
-/** The statements on the register of jobs. Each takes a JSON array, so that one statement serves any number of jobs. */
-export class JobStatements {
-  readonly #texts: ReturnType<typeof jobTexts>;
-  readonly #named: (text: string) => NamedStatement;
-
-  constructor(table: TableDefinition, dialect: SqlDialect, shape: TableShape) {
-    this.#texts = jobTexts(table, dialect, shape);
-    this.#named = NamedStatement.byText(dialect.placeholder);
-  }
-
-  list(): SqlStatement {
-    return this.#named(this.#texts.list).bind({});
-  }
-
-  register(registrations: readonly JobRegistration[]): SqlStatement {
-    const jobs = registrations.map(({ job, declared, nextScheduledAt, version, registeredBy }) => ({
+/** The registrations as a parameter, for one statement. */
+export function registeredJson(registrations: readonly JobRegistration[]): string {
+  return sortedJson(
+    registrations.map(({ job, declared, nextScheduledAt, version, registeredBy }) => ({
       job,
       edition: version,
       instance: registeredBy,
       declaration: JSON.stringify(declared),
       times: scheduleText(declared),
       next: microsecondsOf(nextScheduledAt),
-    }));
-    return this.#named(this.#texts.register).bind({ jobs: sortedJson(jobs) });
-  }
+    })),
+  );
+}
 
-  update(changes: readonly JobChange[]): SqlStatement {
-    const jobs = changes.map(({ job, answeredAt, nextScheduledAt }) => ({
+/** The changes as a parameter, for one statement. */
+export function changedJson(changes: readonly JobChange[]): string {
+  return sortedJson(
+    changes.map(({ job, answeredAt, nextScheduledAt }) => ({
       job,
       answered: microsecondsOf(answeredAt),
       next: microsecondsOf(nextScheduledAt),
-    }));
-    return this.#named(this.#texts.update).bind({ jobs: sortedJson(jobs) });
-  }
-
-  forget(job: string, idleMs: number): SqlStatement {
-    return this.#named(this.#texts.forget).bind({ job, idle: -microseconds(idleMs) });
-  }
+    })),
+  );
 }
 
-/** @param found the table of the register, without errors */
-export function jobStatementsFor(
+/** Binds the statements on a table. `undefined` without the table, which must have no errors. */
+export function statementsOn<N extends string>(
+  table: TableDefinition,
   found: InspectedTable | undefined,
-  { dialect, jobTable }: { readonly dialect: SqlDialect; readonly jobTable: TableDefinition },
-): JobStatements | undefined {
-  const shape = shapeOf(jobTable, found, dialect);
-  return shape && found && new JobStatements(asFound(jobTable, found), dialect, shape);
+  dialect: SqlDialect,
+  textsOf: (table: TableDefinition, dialect: SqlDialect, shape: TableShape) => Readonly<Record<N, string>>,
+): ((text: N, values: Parameters) => SqlStatement) | undefined {
+  const shape = shapeOf(table, found, dialect);
+  if (shape === undefined || found === undefined) return undefined;
+  const texts = textsOf(asFound(table, found), dialect, shape);
+  const named = NamedStatement.byText(dialect.placeholder);
+  return (text, values) => named(texts[text]).bind(values);
 }
 
 /** `undefined` without the table. */
@@ -86,7 +76,7 @@ export function fieldsOf(
 /** Older versions wrote them. */
 const UNREAD = /^(last|previous)_|^schedule$/;
 
-function jobTexts(jobTable: TableDefinition, dialect: SqlDialect, shape: TableShape) {
+export function jobTexts(jobTable: TableDefinition, dialect: SqlDialect, shape: TableShape) {
   const { now } = shape;
   const { us, at, after, is, elements, onDuplicate, proposed, updateMatched, returningId } =
     dialect.runFragments(shape);
@@ -139,7 +129,7 @@ function microsecondsOf(instant: Date | undefined): number | undefined {
   return instant && instant.getTime() * 1000;
 }
 
-/** The rows of `JobStatements.list`. Without a job, there is one row without a name. */
+/** The rows of `list`. Without a job, there is one row without a name. */
 export function readJobs(rows: readonly SqlRow[]): JobRegister {
   const read = rows.filter(({ job_name: name }) => name !== null).map(readJob);
   read.sort((a, b) => (a.job < b.job ? -1 : 1));

@@ -9,17 +9,15 @@ import type {
 import { DuplicateRecord } from '../statements/sql-failure';
 import {
   microseconds,
-  NamedStatement,
   type Parameters,
   type SqlResult,
   type SqlRow,
   type SqlStatement,
 } from '../statements/statement';
-import { quotePath, type SqlDialect } from '../dialects/sql-dialect';
-import { asFound, type InspectedTable } from '../schema/inspected-table';
+import { quotePath, type SqlDialect, type TableShape } from '../dialects/sql-dialect';
 import type { TableDefinition } from '../schema/table-definition';
 import { VerifiedTables, type SqlTablesOptions } from '../tables/verified-tables';
-import { fieldsOf, shapeOf } from './job-statements';
+import { fieldsOf, statementsOn } from './job-statements';
 import { readInstant, readNow, readRequiredInstant, readText } from './run-rows';
 
 type Texts = ReturnType<typeof requestTexts>;
@@ -32,7 +30,7 @@ export class SqlRequestStore implements RequestStore {
   constructor(options: SqlTablesOptions & { readonly requestTable: TableDefinition }) {
     const { requestTable, dialect } = options;
     this.#table = new VerifiedTables(options, [requestTable], ([found]) =>
-      statementsFor(requestTable, found, dialect),
+      statementsOn(requestTable, found, dialect, requestTexts),
     );
   }
 
@@ -114,17 +112,10 @@ export class SqlRequestStore implements RequestStore {
   }
 }
 
-function statementsFor(table: TableDefinition, found: InspectedTable | undefined, dialect: SqlDialect) {
-  const shape = shapeOf(table, found, dialect);
-  if (shape === undefined || found === undefined) return undefined;
-  const texts = requestTexts(asFound(table, found), dialect, shape.now);
-  const named = NamedStatement.byText(dialect.placeholder);
-  return (text: keyof Texts, values: Parameters) => named(texts[text]).bind(values);
-}
-
 /** Durations are parameters in microseconds. */
-function requestTexts(definition: TableDefinition, dialect: SqlDialect, now: string) {
-  const { us, after, is, orNothing, returningId } = dialect.runFragments({ now });
+function requestTexts(definition: TableDefinition, dialect: SqlDialect, shape: TableShape) {
+  const { now } = shape;
+  const { us, after, is, orNothing, returningId } = dialect.runFragments(shape);
   const table = quotePath(definition.path, dialect);
   const select = (condition: string): string => `SELECT n.now_us AS now_us, ${fieldsOf(definition, us)}
     FROM (SELECT ${us(now)} AS now_us) n LEFT JOIN ${table} r ON ${condition}`;

@@ -22,14 +22,22 @@ import type {
   RunStore,
   SummaryQuery,
 } from '../../../ledger/run-store';
-import type { Limit, NodeWait, SqlDecide, SqlResult, SqlStatement } from '../statements/statement';
+import {
+  microseconds,
+  type Limit,
+  type NodeWait,
+  type Parameters,
+  type SqlDecide,
+  type SqlResult,
+  type SqlStatement,
+} from '../statements/statement';
 import type { SqlDatabase } from '../connections/sql-database';
 import { DuplicateRecord } from '../statements/sql-failure';
 import type { SchemaFinding } from '../schema/schema-finding';
 import type { TableDefinition } from '../schema/table-definition';
 import type { RunTables } from '../schema/tables';
 import { VerifiedTables, type SqlTablesOptions } from '../tables/verified-tables';
-import { jobStatementsFor, readJobs, type JobStatements } from './job-statements';
+import { changedJson, jobTexts, readJobs, registeredJson, statementsOn } from './job-statements';
 import { deletionOf, PurgeWalk } from './purge-walk';
 import { SqlRequestStore } from './sql-request-store';
 import { SqlRunLogs } from './sql-run-logs';
@@ -71,7 +79,9 @@ export class SqlRunStore implements RunStore {
   readonly logs: SqlRunLogs;
   readonly #options: SqlRunStoreOptions;
   readonly #tables: VerifiedTables<RunStatements>;
-  readonly #jobs: VerifiedTables<JobStatements>;
+  readonly #jobs: VerifiedTables<
+    (text: keyof ReturnType<typeof jobTexts>, values: Parameters) => SqlStatement
+  >;
   readonly #peeks: ReturnType<typeof waitingPeeks> | undefined;
 
   constructor(options: SqlRunStoreOptions) {
@@ -80,7 +90,9 @@ export class SqlRunStore implements RunStore {
     this.logs = new SqlRunLogs(options);
     const { jobTable, tables, groupingClock } = options;
     this.requests = new SqlRequestStore(options);
-    this.#jobs = new VerifiedTables(options, [jobTable], ([found]) => jobStatementsFor(found, options));
+    this.#jobs = new VerifiedTables(options, [jobTable], ([found]) =>
+      statementsOn(jobTable, found, options.dialect, jobTexts),
+    );
     const both = [tables.run, tables.event] as const;
     this.#tables = new VerifiedTables(options, both, (found) => runStatementsFor(found, options));
     this.#peeks = groupingClock && waitingPeeks(this.#tables, groupingClock);
@@ -196,19 +208,19 @@ export class SqlRunStore implements RunStore {
   }
 
   async registerJobs(jobs: readonly JobRegistration[], options: StatementOptions): Promise<void> {
-    if (jobs.length > 0) await this.#onJobs((of) => of.register(jobs), options);
+    if (jobs.length > 0) await this.#onJobs('register', { jobs: registeredJson(jobs) }, options);
   }
 
   async jobs(options: StatementOptions): Promise<JobRegister> {
-    return readJobs((await this.#onJobs((of) => of.list(), options)).rows);
+    return readJobs((await this.#onJobs('list', {}, options)).rows);
   }
 
   async updateJobs(changes: readonly JobChange[], options: StatementOptions): Promise<void> {
-    if (changes.length > 0) await this.#onJobs((of) => of.update(changes), options);
+    if (changes.length > 0) await this.#onJobs('update', { jobs: changedJson(changes) }, options);
   }
 
   async forgetJob(job: string, idleMs: number, options: StatementOptions): Promise<boolean> {
-    const result = await this.#onJobs((of) => of.forget(job, idleMs), options);
+    const result = await this.#onJobs('forget', { job, idle: -microseconds(idleMs) }, options);
     return this.#tables.hasWritten(result, `job '${job}' in the register of jobs`);
   }
 
@@ -269,11 +281,12 @@ export class SqlRunStore implements RunStore {
   }
 
   async #onJobs(
-    statement: (of: JobStatements) => SqlStatement,
+    text: keyof ReturnType<typeof jobTexts>,
+    values: Parameters,
     { timeoutMs }: StatementOptions,
   ): Promise<SqlResult> {
-    const { result } = await this.#jobs.send(statement, { timeoutMs }, 'the register of jobs');
-    return result;
+    const limits = { timeoutMs };
+    return (await this.#jobs.send((bind) => bind(text, values), limits, 'the register of jobs')).result;
   }
 
   /** Never of a lease, because it may wait for a row: claims must not delay the renewal of leases. */
