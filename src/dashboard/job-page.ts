@@ -7,7 +7,6 @@ import type { JobCatalog } from '../guard/operations/job-catalog';
 import { readWhy, type Why } from '../guard/operations/why';
 import { describeDuration } from '../guard/log/time-texts';
 import type { DeclaredJob, RegisteredJob, RunSummary } from '../ledger';
-import { canBePaused } from '../ledger/job-register';
 import { dateOf, dayOf } from '../ledger/periods/business-date';
 import type { CalendarPeriod } from '../ledger/periods/period';
 import { calendarPeriodsOf } from '../ledger/policy/job-policy';
@@ -197,7 +196,7 @@ function jobActs(
   return html`<h2>Acts</h2>
     <div class="acts">
       ${form('run', 'Run now', 'Asks an instance to run the job at its next check for overdue runs, if the lock is free.', [...(hasPeriods(known, job) ? [period] : []), ...scopes])}
-      ${canBePaused(declared) && !isPaused ? form('pause', 'Pause', 'Keeps the job from starting on all instances. A run that has started goes on.', [{ name: 'for', label: 'For', hint: 'such as 2h; until you resume it if this is empty' }]) : ''}
+      ${!declared.hasNameFunction && !isPaused ? form('pause', 'Pause', 'Keeps the job from starting on all instances. A run that has started goes on.', [{ name: 'for', label: 'For', hint: 'such as 2h; until you resume it if this is empty' }]) : ''}
       ${isPaused ? form('resume', 'Resume', 'Ends the pause, so that overdue runs start.') : ''}
       ${hasPeriods(known, job) ? form('backfill', 'Add runs', 'Adds a run for each business day of the range that has none. You see the days before they are added.', [...rangeFields(view, missed), ...scopes]) : ''}
       ${form('forget', 'Forget', 'Removes the job from the register, if your code no longer has it. Its runs and its lock stay.')}

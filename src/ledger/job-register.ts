@@ -18,11 +18,8 @@ export interface DeclaredJob {
   readonly lockAtMostForMs: number;
   readonly lockAtLeastForMs: number;
   readonly keepAlive: boolean;
-  /**
-   * `'lock'`: the job has only a lock. `'custom'`: a key function decides the period, and only code knows it. See
-   * `isDistributed` for a `'tick'` of an older version.
-   */
-  readonly kind: 'lock' | 'tick' | PeriodKind | 'custom';
+  /** `'lock'`: the job has only a lock. `'custom'`: a key function decides the period, and only code knows it. */
+  readonly kind: 'lock' | PeriodKind | 'custom';
   readonly timeZone?: string | undefined;
   readonly dayStart?: string | undefined;
   readonly target?: 'current' | 'previous' | undefined;
@@ -102,15 +99,6 @@ export function scheduleText({ schedules, enabled }: DeclaredJob): string {
     timeZone === undefined ? expression : `${expression} (${timeZone})`,
   );
   return [...texts.sort(), ...(enabled === false ? ['disabled'] : [])].join('; ');
-}
-
-/** Whether it is a task of node-cron's distributed mode, which an older version registered. It has no lock. */
-export function isDistributed({ kind, retry }: DeclaredJob): boolean {
-  return kind === 'tick' && retry === undefined;
-}
-
-export function canBePaused(declared: DeclaredJob): boolean {
-  return !isDistributed(declared) && declared.hasNameFunction === undefined;
 }
 
 /** Whether a value has what all versions of cronlatch declare. */

@@ -1,5 +1,5 @@
 import { SchemaMismatchError } from '../core';
-import { isDistributed, type DeclaredJob, type JobRegister, type RegisteredJob } from './job-register';
+import type { DeclaredJob, JobRegister, RegisteredJob } from './job-register';
 import { checkTimeZone } from './periods/time-zone';
 import { parseJobPolicy, type JobPolicy } from './policy/job-policy';
 import { limitOf, type LedgerContext } from './store-statements';
@@ -44,7 +44,7 @@ export function unknownZoneOf(declared: DeclaredJob | undefined): string | undef
 /** What an instance declared, without its calendar. `undefined` for a job without periods, and for a key function. */
 export function declaredPolicy({ job, declared }: RegisteredJob): JobPolicy | undefined {
   const { kind, timeZone, dayStart, target, scope = '' } = declared;
-  if (kind === 'lock' || kind === 'custom' || isDistributed(declared)) return undefined;
+  if (kind === 'lock' || kind === 'custom') return undefined;
   const defaults = parseJobPolicy({ period: kind, timeZone, dayStart, target }, job);
   const { retry = defaults.retry, onCrash = defaults.onCrash, catchUp = defaults.catchUp } = declared;
   return { ...defaults, retry, onCrash, catchUp, startDeadlineMs: declared.startDeadlineMs, scope };

@@ -121,10 +121,8 @@ testOperated(
     declareLockJob(guard, { name: 'ship-order', nameOf: lockOf, lockAtMostFor: '1m' });
     declareLockJob(guard, JOB);
     await guard.runOverdue();
-    await register(guard, dailyJob('ticks', { kind: 'tick' }));
     for (const [job, line] of [
       ['ship-order', /^Job 'ship-order' cannot be paused: its lock names depend on its arguments\. Use its/],
-      ['ticks', /^Job 'ticks' cannot be paused: a distributed task has no lock\. /],
       ['close-dya', /^There is no registered job 'close-dya'\. Did you mean 'close-day'\?$/],
     ] as const)
       for (const verb of ['pause', 'resume']) {

@@ -1,7 +1,7 @@
 import { InvalidLockUseError } from '../../core';
 import { isNear } from '../../core/options';
 import { periodAt, RunLedger, type Run } from '../../ledger';
-import { canBePaused, isDistributed, type JobRegister, type RegisteredJob } from '../../ledger/job-register';
+import type { JobRegister, RegisteredJob } from '../../ledger/job-register';
 import { declaredPolicy, readKnownRegister } from '../../ledger/known-register';
 import { periodOfKey } from '../../ledger/periods/period-of-key';
 import { calendarPeriodsOf, fixedScopeOf, type JobPolicy } from '../../ledger/policy/job-policy';
@@ -53,7 +53,7 @@ export class JobCatalog {
   jobsOf(lock: string): readonly string[] {
     const ofApp = this.registry.all.filter((job) => job.lock.name === lock).map(({ policy }) => policy.job);
     const registered = [...this.#registered.values()].filter(
-      ({ declared }) => declared.lock === lock && canBePaused(declared),
+      ({ declared }) => declared.lock === lock && !declared.hasNameFunction,
     );
     return [...new Set([...ofApp, ...registered.map(({ job }) => job)])];
   }
@@ -69,11 +69,10 @@ export class JobCatalog {
     const declared = this.get(job)?.declared;
     const lock = this.registry.get(job)?.lock.name ?? declared?.lock;
     if (lock === undefined) throw this.#unknown(job, 'registered job');
-    if (declared === undefined || canBePaused(declared)) return lock;
-    const why = declared.hasNameFunction
-      ? 'its lock names depend on its arguments. Use its option enabled instead'
-      : 'a distributed task has no lock. Put its instances on standby instead';
-    throw new InvalidLockUseError(`Job '${job}' cannot be paused: ${why}.`);
+    if (!declared?.hasNameFunction) return lock;
+    throw new InvalidLockUseError(
+      `Job '${job}' cannot be paused: its lock names depend on its arguments. Use its option enabled instead.`,
+    );
   }
 
   get(job: string): RegisteredJob | undefined {
@@ -122,7 +121,7 @@ export class JobCatalog {
     const registered = this.#registered.get(job);
     if (registered === undefined) throw this.#unknown(job, 'registered job');
     const { declared } = registered;
-    if (declared.kind === 'lock' || isDistributed(declared))
+    if (declared.kind === 'lock')
       throw new InvalidLockUseError(`Job '${job}' does not run once per period, so it has no periods.`);
     const code = declared.hasCalendar ? 'calendar' : 'key function';
     throw new InvalidLockUseError(

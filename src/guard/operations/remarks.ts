@@ -4,7 +4,7 @@ import { readHold } from '../../core/lease/hold-owner';
 import { describeAhead } from '../../core/lease/lock-records';
 import type { LatestRun, RegisteredJob, RunSummary } from '../../ledger';
 import { periodAt, periodsBetween } from '../../ledger';
-import { canBePaused, type UnreadableJob } from '../../ledger/job-register';
+import type { UnreadableJob } from '../../ledger/job-register';
 import { declaredPolicy, unknownZoneOf } from '../../ledger/known-register';
 import { requestIdOf } from '../../ledger/operator/request-run';
 import { operatorCommand, stateOfRun, type KnownRun } from '../../ledger/operator/state-of-run';
@@ -88,7 +88,7 @@ export function notesOf({ name, job, lock, now, at }: KnownJob): JobRemark[] {
 
 /** The command that ends the hold of a lock, by the name of its job if that is known. */
 export function endOfHold(lock: string, job: RegisteredJob | undefined): readonly string[] {
-  return job && canBePaused(job.declared)
+  return job && !job.declared.hasNameFunction
     ? operatorCommand('resume', [job.job])
     : operatorCommand('unhold', [lock]);
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { InvalidLockUseError } from '../../core';
 import { parsePositiveDuration, type Duration } from '../../core/duration';
-import { isDistributed, type RegisteredJob } from '../job-register';
+import type { RegisteredJob } from '../job-register';
 import { declaredPolicy, readKnownRegister } from '../known-register';
 import { periodOfKey } from '../periods/period-of-key';
 import { calendarPeriodsOf } from '../policy/job-policy';
@@ -80,7 +80,6 @@ function checkDeclared(job: string, jobs: readonly RegisteredJob[], now: Date): 
   }
   if (declared.enabled === false) throw refusal(job, 'its option enabled is false');
   if (declared.hasNameFunction) throw refusal(job, 'the name of its lock comes from its arguments');
-  if (isDistributed(declared)) throw refusal(job, 'node-cron distributes its ticks, and runs no others');
   return registered;
 }
 
