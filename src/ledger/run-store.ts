@@ -72,6 +72,8 @@ export interface Peek {
 export interface PurgeRequest {
   /** Deletes only runs whose period ended longer ago than this, and that were last written longer ago. */
   readonly olderThanMs: number;
+  /** Deletes only runs of older ticks than the newest so many, of jobs and scopes whose newest run is that of a tick. */
+  readonly keptTicks?: number | undefined;
   readonly limit: number;
   /** `next` of the previous step. Left out for the first step. */
   readonly from?: unknown;
@@ -153,7 +155,8 @@ export interface RunStore {
    * period. A run that another transaction has locked stays until the next purge.
    *
    * The same transaction adds a `purged` event to the first remaining run after the deleted ones, by the start of the
-   * period, so that no deleted period ever counts as missed. A step that fails has deleted nothing: send it again.
+   * period, so that no deleted period ever counts as missed. A tick never does, so it leaves no such event. A step that
+   * fails has deleted nothing: send it again.
    */
   purge(request: PurgeRequest, options: StatementOptions): Promise<PurgeStep>;
   /**

@@ -29,6 +29,7 @@ import {
   eventAt,
   isFinal,
   newestOfEach,
+  olderTicks,
   overdueSince,
   placeInTime,
   createRun,
@@ -158,14 +159,16 @@ export class InMemoryRunStore implements RunStore {
     return inOneStep(() => (this.#runs.row(key)?.events ?? []).map(copyOf));
   }
 
-  purge({ olderThanMs, limit }: PurgeRequest): Promise<PurgeStep> {
+  purge({ olderThanMs, keptTicks, limit }: PurgeRequest): Promise<PurgeStep> {
     return inOneStep(() => {
       const now = this.#runs.now();
       const before = new Date(now.getTime() - olderThanMs);
       const newest = newestOfEach(this.#all());
+      const older = keptTicks === undefined ? undefined : olderTicks(this.#all(), keptTicks);
       const purged = this.#all()
         .filter((run) => isFinal(run) && run.updatedAt < before && !newest.has(run))
         .filter(({ periodEnd }) => periodEnd === undefined || periodEnd < before)
+        .filter((run) => older?.has(run) !== false)
         .slice(0, limit);
       for (const run of purged) this.#runs.delete(run);
       for (const last of newestOfEach(purged)) this.#markPurged(last, now);
@@ -202,8 +205,8 @@ export class InMemoryRunStore implements RunStore {
   }
 
   /** Marks the first remaining run after the purged one. */
-  #markPurged({ job, scope, periodStart }: Run, now: Date): void {
-    if (periodStart === undefined) return;
+  #markPurged({ job, scope, periodStart, periodEnd }: Run, now: Date): void {
+    if (periodEnd === undefined) return;
     const [next] = this.#runs
       .rows()
       .filter(({ run }) => run.job === job && run.scope === scope && isWithin(run, periodStart))

@@ -120,3 +120,14 @@ export function newestOfEach(runs: readonly Run[]): ReadonlySet<Run> {
   }
   return new Set(newest.values());
 }
+
+/** Of each job and scope whose newest run is that of a tick, those of older ticks than so many. */
+export function olderTicks(runs: readonly Run[], kept: number): ReadonlySet<Run> {
+  const dated = runs.filter(({ periodStart }) => periodStart).sort((a, b) => placeInTime(b) - placeInTime(a));
+  const ofEach = new Map(dated.map(({ job, scope }) => [JSON.stringify([job, scope]), [] as Run[]]));
+  for (const run of dated) ofEach.get(JSON.stringify([run.job, run.scope]))?.push(run);
+  const ofTicks = [...ofEach.values()].filter(([newest]) => newest?.periodEnd === undefined);
+  return new Set(
+    ofTicks.flatMap((own) => own.slice(kept)).filter(({ periodEnd }) => periodEnd === undefined),
+  );
+}

@@ -119,6 +119,16 @@ export const BROKEN_PURGES: Mutants<BrokenRunStore> = {
   'a run that was written recently stays, however long ago its period ended (L-55)': {
     'checks only the end of the period': purging({ isOld: ({ createdAt }, before) => createdAt < before }),
   },
+  'of ticks, so many of each job and scope stay, however old they are, and none counts as missed (L-55)': {
+    'keeps too few': ({ store }) => ({ purge: (request) => store.purge({ ...request, keptTicks: 1 }) }),
+    'deletes all that are old enough': ({ store }) => ({
+      purge: (request) => store.purge({ ...request, keptTicks: undefined }),
+    }),
+    'marks what it purged': purging({}),
+  },
+  'a job that no longer runs once per tick keeps the ticks that it had (L-55)': {
+    'deletes ticks of any job': purging({}),
+  },
   'older runs are deleted even if the newest run is unfinished (L-55)': {
     'keeps the newest finished run': purging({ isNewest: (run, all) => isNewest(run, all.filter(isOver)) }),
   },

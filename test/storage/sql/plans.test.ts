@@ -128,6 +128,9 @@ function statementsOn(dialect: SqlDialect, runs: RunStatements, now: string): re
     ...queries.map((query) => runs.find({ order: 'newest-first', limit: 100, ...query })),
     ...[runs.peek([{ job, scope, periodKey, since }]), runs.overdue([job]), runs.latest()],
     runs.events({ job, scope, periodKey }),
+    runs.purgeable({ olderThanMs: DAY_MS, limit: 1000 }, 9000),
+    runs.purgeable({ olderThanMs: 0, keptTicks: 1000, limit: 1000 }, 9000),
+    runs.lockPurgeable(DAY_MS, [7, 9]),
   ];
 }
 

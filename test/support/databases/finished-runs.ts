@@ -6,8 +6,8 @@ const HOUR_US = 3_600_000_000;
 export interface FinishedRuns {
   readonly job?: string;
   readonly count: number;
-  /** One run per hour up to now, oldest first; or runs without a period, as distributed tasks have them. */
-  readonly period: 'hour' | 'none';
+  /** One run per hour or per hourly tick up to now, oldest first; or runs without a period, as a key function has them. */
+  readonly period: 'hour' | 'tick' | 'none';
 }
 
 /** Inserts completed runs in one statement, the oldest first. The oldest was written `count` hours ago. */
@@ -19,7 +19,7 @@ export async function insertFinishedRuns(
   const isMysql = dataSource.options.type === 'mysql' || dataSource.options.type === 'mariadb';
   const keyOf = (number: string): string => `CAST(${number} AS ${isMysql ? 'CHAR' : 'TEXT'})`;
   const hoursAgo = (hours: string): string => earlier(now, `(${hours}) * ${HOUR_US}`);
-  const start = period === 'hour' ? hoursAgo(`${count} - n`) : 'NULL';
+  const start = period !== 'none' ? hoursAgo(`${count} - n`) : 'NULL';
   const end = period === 'hour' ? hoursAgo(`${count} - n - 1`) : 'NULL';
   await dataSource.query(
     `INSERT INTO cronlatch_run (job_name, scope, period_key, period_start, period_end, state, attempt, created_at, updated_at)

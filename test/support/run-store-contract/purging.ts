@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { NewRun } from '#cronlatch/ledger/run-store';
+import type { NewRun, PurgeRequest } from '#cronlatch/ledger/run-store';
 import { cases } from './fixture';
 import { oneOfEach } from './one-of-each';
 import { DAY_MS, LOST, SKIPPED, dayFrom, dueIn, keyOf, pending, skipped } from './runs';
@@ -159,6 +159,30 @@ export const purging = cases((test) => [
     assert.deepEqual(await c.store.periodKeys(), ['newest day', 'newest']);
   }),
 
+  test('of ticks, so many of each job and scope stay, however old they are, and none counts as missed (L-55)', async (c) => {
+    for (const scope of ['', 'eu']) await c.store.inserted(...[5, 1, 3, 2, 4].map((n) => tick(n, scope)));
+    await c.store.inserted({ ...tick(0), state: 'pending', reason: undefined });
+    for (const n of [1, 2, 3, 4]) await insertedDays(c.store, { [`day-${n}`]: n }, { job: 'daily' });
+    await c.elapse('1m');
+    const request = { olderThanMs: 0, keptTicks: 3, limit: 3 };
+    assert.equal(await purgedInSteps(c.store, request), 4);
+    const left = (await c.store.find()).map(({ job, scope, periodKey }) => `${job}/${scope}/${periodKey}`);
+    const ticks = [3, 4, 5].flatMap((n) => [`contract//tick-${n}`, `contract/eu/tick-${n}`]);
+    const days = [1, 2, 3, 4].map((n) => `daily//day-${n}`);
+    assert.deepEqual(left.sort(), ['contract//tick-0', ...ticks, ...days].sort());
+    for (const n of [3, 4, 5]) assert.deepEqual(await c.store.kindsOfEvents(keyOf(`tick-${n}`)), []);
+    await c.elapse('101d');
+    assert.equal(await purged(c.store), 2 + 2 + 3, 'by their age');
+    assert.deepEqual(await c.store.kindsOfEvents(keyOf('tick-5')), []);
+  }),
+
+  test('a job that no longer runs once per tick keeps the ticks that it had (L-55)', async (c) => {
+    await c.store.inserted(tick(1), tick(2));
+    await insertedDays(c.store, { 'newest day': -10 });
+    await c.elapse('1m');
+    assert.equal(await purgedInSteps(c.store, { olderThanMs: 0, keptTicks: 1, limit: 100 }), 0);
+  }),
+
   test('older runs are deleted even if the newest run is unfinished (L-55)', async (c) => {
     await c.store.inserted(skipped('old'));
     await c.elapse('1m');
@@ -170,9 +194,19 @@ export const purging = cases((test) => [
 ]);
 
 /** In steps of the limit. @returns how many runs were deleted */
-async function purged(store: TestedStore, limit = 100, from?: unknown): Promise<number> {
-  const { deleted, next } = await store.purge({ olderThanMs: AGE_MS, limit, from });
-  return next === undefined ? deleted : deleted + (await purged(store, limit, next));
+function purged(store: TestedStore, limit = 100): Promise<number> {
+  return purgedInSteps(store, { olderThanMs: AGE_MS, limit });
+}
+
+async function purgedInSteps(store: TestedStore, request: PurgeRequest): Promise<number> {
+  const { deleted, next } = await store.purge(request);
+  return next === undefined ? deleted : deleted + (await purgedInSteps(store, { ...request, from: next }));
+}
+
+/** A skipped run of the tick so many minutes after a day of 2026. */
+function tick(minutes: number, scope = ''): NewRun {
+  const periodStart = new Date(Date.UTC(2026, 10, 20, 0, minutes));
+  return skipped(`tick-${minutes}`, { scope, periodStart, timeZone: 'UTC' });
 }
 
 /** No period before this one counts as missed. */

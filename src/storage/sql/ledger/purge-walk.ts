@@ -7,43 +7,32 @@ const READ_AT_ONCE = 1000;
 
 /**
  * The position of a purge. It walks through the table by id, the highest id first. So it reads each row once, and the
- * first run without a period that it finds for a job and scope is the newest one.
+ * first run without a period that it finds for a job and scope is the newest one. A failed step starts again from it.
  */
 export class PurgeWalk {
-  #below = Number.MAX_SAFE_INTEGER;
-  readonly #kept = new Set<string>();
-
-  constructor(readonly deleteLogs?: NamedStatement) {}
-
-  get below(): number {
-    return this.#below;
-  }
+  /** @param kept jobs and scopes whose newest run without a period was found */
+  constructor(
+    readonly deleteLogs?: NamedStatement,
+    readonly below = Number.MAX_SAFE_INTEGER,
+    private readonly kept: ReadonlySet<string> = new Set(),
+  ) {}
 
   /** The `rows` are those of `purgeable`. Returns the runs that one step deletes, and where the next step begins. */
-  plan(rows: readonly SqlRow[], limit: number) {
+  plan(rows: readonly SqlRow[], limit: number): { ids: readonly number[]; next: PurgeWalk | undefined } {
     const ids: number[] = [];
-    /** Jobs and scopes whose newest run without a period is among the rows of this step. */
-    const kept = new Set<string>();
-    let below = this.#below;
+    const kept = new Set(this.kept);
+    let below = this.below;
     for (const row of rows) {
-      if (ids.length === limit) return { ids, below, isEnd: false, kept };
+      if (ids.length === limit) return { ids, next: new PurgeWalk(this.deleteLogs, below, kept) };
       below = readId(row);
-      const isDeletable = Number(row['deletable']) === 1;
-      if (Number(row['undated']) === 0) {
-        if (isDeletable) ids.push(below);
-        continue;
-      }
       const subject = JSON.stringify([row['job_name'], row['scope']]);
-      if (!this.#kept.has(subject) && !kept.has(subject)) kept.add(subject);
-      else if (isDeletable) ids.push(below);
+      if (Number(row['undated']) === 1 && !kept.has(subject)) kept.add(subject);
+      else if (Number(row['deletable']) === 1) ids.push(below);
     }
-    return { ids, below, isEnd: rows.length < READ_AT_ONCE, kept };
-  }
-
-  /** Called after the step succeeded. A failed step starts again from the same position. */
-  advance({ below, kept }: ReturnType<PurgeWalk['plan']>): void {
-    this.#below = below;
-    for (const subject of kept) this.#kept.add(subject);
+    return {
+      ids,
+      next: rows.length < READ_AT_ONCE ? undefined : new PurgeWalk(this.deleteLogs, below, kept),
+    };
   }
 }
 
@@ -53,19 +42,13 @@ export function deletionOf(
   olderThanMs: number,
   { of, deleteLogs }: { readonly of: RunStatements; readonly deleteLogs: PurgeWalk['deleteLogs'] },
 ): readonly [SqlStatement, SqlDecide<number>] {
-  const planned = new Set(ids);
   return [
     of.lockPurgeable(olderThanMs, ids),
     ({ rows }) => {
-      const locked = rows.filter((row) => planned.has(readId(row)));
-      const hasPeriods = locked.some(({ undated }) => Number(undated) === 0);
-      const lockedIds = locked.map((row) => readId(row));
+      const locked = rows.map((row) => readId(row));
       if (locked.length === 0) return { value: 0, statements: [] };
-      const logs = deleteLogs === undefined ? [] : [deleteLogs.bind({ ids: JSON.stringify(lockedIds) })];
-      return {
-        value: locked.length,
-        statements: [...logs, ...of.delete(lockedIds, { hasPeriods })],
-      };
+      const logs = deleteLogs === undefined ? [] : [deleteLogs.bind({ ids: JSON.stringify(locked) })];
+      return { value: locked.length, statements: [...logs, ...of.delete(locked)] };
     },
   ];
 }

@@ -8,6 +8,7 @@ import type {
   NewRunEvent,
   Peek,
   PeekRequest,
+  PurgeRequest,
   RunQuery,
   SummaryQuery,
 } from '../../../ledger/run-store';
@@ -143,24 +144,25 @@ export class RunStatements {
     return this.#bind(this.#texts.events, { job, scope, periodKey });
   }
 
-  purgeable(olderThanMs: number, below: number): SqlStatement {
-    return this.#bind(this.#texts.purgeable, { before: -microseconds(olderThanMs), below });
+  purgeable({ olderThanMs, keptTicks }: PurgeRequest, below: number): SqlStatement {
+    const { purgeable, trimmable } = this.#texts;
+    const before = -microseconds(olderThanMs);
+    return keptTicks === undefined
+      ? this.#bind(purgeable, { before, below })
+      : this.#bind(trimmable(keptTicks), { before });
   }
 
   lockPurgeable(olderThanMs: number, ids: readonly number[]): SqlStatement {
-    return this.#bind(this.#texts.lockPurgeable, {
-      before: -microseconds(olderThanMs),
-      lowest: Math.min(...ids),
-      highest: Math.max(...ids),
-    });
+    const values = { before: -microseconds(olderThanMs), ids: JSON.stringify(ids) };
+    return this.#bind(this.#texts.lockPurgeable, values);
   }
 
-  /** @param hasPeriods whether a run has a period. Without a mark, its period would seem missed afterwards. */
-  delete(ids: readonly number[], { hasPeriods }: { readonly hasPeriods: boolean }): readonly SqlStatement[] {
-    const parameters = { ids: JSON.stringify(ids) };
+  /** With a mark: without it, the periods of these runs would seem missed afterwards. */
+  delete(ids: readonly number[]): readonly SqlStatement[] {
     const { markPurged, deleteEvents, deleteRuns } = this.#texts;
-    const texts = hasPeriods ? [markPurged, deleteEvents, deleteRuns] : [deleteEvents, deleteRuns];
-    return texts.map((text) => this.#bind(text, parameters));
+    return [markPurged, deleteEvents, deleteRuns].map((text) =>
+      this.#bind(text, { ids: JSON.stringify(ids) }),
+    );
   }
 
   #bind(text: string, values: RunValues): SqlStatement {

@@ -22,7 +22,11 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: TableSha
         AND (r.period_end IS NULL OR r.period_end < ${after(':before')})`;
   // CASE keeps PostgreSQL's planner from reading all running runs by the index on the states.
   const isRunning = `CASE WHEN state = 'running' THEN 1 ELSE 0 END = 1`;
-  const isUndated = 'CASE WHEN r.period_start IS NULL THEN 1 ELSE 0 END';
+  // MySQL reads single entries of the index on the periods only if ORDER BY names all columns of that index.
+  const newestOf = (subject: string, column: string, offset = 0): string => `(
+            SELECT n.${column} FROM ${run} n
+            WHERE n.job_name = ${subject}.job_name AND n.scope = ${subject}.scope AND n.period_start IS NOT NULL
+            ORDER BY n.job_name DESC, n.scope DESC, n.period_start DESC LIMIT 1 OFFSET ${offset})`;
   const findBy = {
     job: is('job_name', ':job'),
     scope: is('scope', ':scope'),
@@ -85,10 +89,7 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: TableSha
     findBy,
     /** The newest run of each job and scope, and those that are running or interrupted. */
     latest: `SELECT ${summaryFields(us)}, SUBSTR(r.error, 1, 500) AS error FROM (
-        SELECT COALESCE((
-          SELECT n.id FROM ${run} n
-          WHERE n.job_name = g.job_name AND n.scope = g.scope AND n.period_start IS NOT NULL
-          ORDER BY n.job_name DESC, n.scope DESC, n.period_start DESC LIMIT 1), (
+        SELECT COALESCE(${newestOf('g', 'id')}, (
           SELECT n.id FROM ${run} n
           WHERE n.job_name = g.job_name AND n.scope = g.scope AND n.period_start IS NULL
           ORDER BY n.id DESC LIMIT 1)) AS id
@@ -109,25 +110,27 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: TableSha
         e.actor AS actor, e.fencing_token AS fencing_token, e.detail AS detail
       FROM ${run} r JOIN ${event} e ON e.run_id = r.id WHERE ${ofKey} ORDER BY e.id`,
     /**
-     * The next 1,000 runs below an id, the highest id first. `undated`: it has no period. `deletable`: it has been final
-     * for longer than `-:before`, and a later period of its job and scope has a run. MySQL reads a single entry of the
-     * index on the periods only if ORDER BY names all columns of that index.
+     * The next 1,000 runs below an id, the highest id first. `undated`: it has no period. `deletable`: it has been
+     * final for longer than `-:before`, and a later period of its job and scope has a run.
      */
-    purgeable: `SELECT r.id AS id, r.job_name AS job_name, r.scope AS scope, ${isUndated} AS undated,
-        CASE WHEN ${isOldAndOver}
-          AND (r.period_start IS NULL OR r.period_start < (
-            SELECT n.period_start FROM ${run} n
-            WHERE n.job_name = r.job_name AND n.scope = r.scope AND n.period_start IS NOT NULL
-            ORDER BY n.job_name DESC, n.scope DESC, n.period_start DESC LIMIT 1)) THEN 1 ELSE 0 END AS deletable
+    purgeable: `SELECT r.id AS id, r.job_name AS job_name, r.scope AS scope,
+        CASE WHEN r.period_start IS NULL THEN 1 ELSE 0 END AS undated, CASE WHEN ${isOldAndOver}
+          AND (r.period_start IS NULL OR r.period_start < ${newestOf('r', 'period_start')}) THEN 1 ELSE 0 END AS deletable
       FROM ${run} r WHERE r.id < ${integer(':below')} ORDER BY r.id DESC LIMIT 1000`,
     /**
-     * Locks the runs with ids from `:lowest` to `:highest` that have been final for that long. A locked row is about to
-     * change, so it stays. CASE keeps PostgreSQL's planner from reading the index on the states.
+     * 1,000 final runs of older ticks than the newest so many of their job and scope. A tick has no end. With the inner
+     * LIMIT, MariaDB does not merge the queries, which it cannot execute twice then.
      */
-    lockPurgeable: `SELECT r.id AS id, ${isUndated} AS undated FROM ${run} r
-      WHERE r.id >= ${integer(':lowest')} AND r.id <= ${integer(':highest')}
-        AND CASE WHEN ${isOldAndOver} THEN 1 ELSE 0 END = 1${words.skipLocked}`,
-    /** Marks the first run after `:ids` of each of their jobs and scopes. Without such a run, the statement must fail. */
+    trimmable: (kept: number): string => `SELECT r.id AS id, 0 AS undated, 1 AS deletable
+      FROM (
+        SELECT g.job_name, g.scope,
+          CASE WHEN ${newestOf('g', 'period_end')} IS NULL THEN ${newestOf('g', 'period_start', kept - 1)} END AS kept_from
+        FROM (${words.subjects(run)}) g LIMIT 1000000) k
+      JOIN ${run} r ON r.job_name = k.job_name AND r.scope = k.scope AND r.period_start < k.kept_from
+      WHERE k.kept_from IS NOT NULL AND r.period_end IS NULL AND ${isOldAndOver} LIMIT 1000`,
+    /** Locks those of `:ids` that have been final for that long. A locked row is about to change, so it stays. */
+    lockPurgeable: `SELECT r.id AS id FROM ${words.listed(run, 'r', 'id')} ${isOldAndOver}${words.skipLocked}`,
+    /** Marks the first run after `:ids` of each of their jobs and scopes, but for ticks. Without such a run, the statement must fail. */
     markPurged: `INSERT INTO ${event} (run_id, at, generation, attempt, kind, actor)
       SELECT m.id, ${now}, 0, 0, 'purged', 'ledger.purge' FROM (
         SELECT DISTINCT (
@@ -136,7 +139,7 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: TableSha
           ORDER BY n.job_name, n.scope, n.period_start LIMIT 1) AS id
         FROM (
           SELECT r.job_name, r.scope, MAX(r.period_start) AS last_start
-          FROM ${words.listed(run, 'r', 'id')} r.period_start IS NOT NULL
+          FROM ${words.listed(run, 'r', 'id')} r.period_end IS NOT NULL
           GROUP BY r.job_name, r.scope) g) m
       WHERE NOT EXISTS (SELECT 1 FROM ${event} e WHERE e.run_id = m.id AND e.kind = 'purged')${returningId}`,
     /** Both take the JSON array `:ids`. */

@@ -193,18 +193,17 @@ export class SqlRunStore implements RunStore {
     return result.rows.map((row) => readEvent(row, `the history of ${describeRun(key)}`));
   }
 
-  async purge({ olderThanMs, limit, from }: PurgeRequest, options: StatementOptions): Promise<PurgeStep> {
+  async purge(request: PurgeRequest, options: StatementOptions): Promise<PurgeStep> {
+    const { olderThanMs, keptTicks, limit, from } = request;
     const walk = from instanceof PurgeWalk ? from : new PurgeWalk(await this.logs.deletion(options));
-    const { result } = await this.#execute((of) => of.purgeable(olderThanMs, walk.below), options);
-    const plan = walk.plan(result.rows, limit);
-    const deleted =
-      plan.ids.length === 0
-        ? 0
-        : await this.#transaction(options, undefined, (of) =>
-            deletionOf(plan.ids, olderThanMs, { of, deleteLogs: walk.deleteLogs }),
-          );
-    walk.advance(plan);
-    return { deleted, next: plan.isEnd ? undefined : walk };
+    const { result } = await this.#execute((of) => of.purgeable(request, walk.below), options);
+    const { ids, next } = walk.plan(result.rows, limit);
+    if (ids.length === 0) return { deleted: 0, next };
+    const deleted = await this.#transaction(options, undefined, (of) =>
+      deletionOf(ids, olderThanMs, { of, deleteLogs: walk.deleteLogs }),
+    );
+    // If all old ticks are locked, the next step would find the same ones again.
+    return { deleted, next: keptTicks !== undefined && deleted === 0 ? undefined : next };
   }
 
   async registerJobs(jobs: readonly JobRegistration[], options: StatementOptions): Promise<void> {

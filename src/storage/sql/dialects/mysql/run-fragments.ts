@@ -1,6 +1,7 @@
 import type { RunFragments, TableShape } from '../sql-dialect';
 
-const IDS = `JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) d`;
+// MySQL refuses to lock the rows of a statement that names a table function itself.
+const IDS = `(SELECT j.id FROM JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '$')) j) d`;
 const TEXT = 'TEXT CHARACTER SET utf8mb4';
 const JOBS = `SELECT j.job FROM JSON_TABLE(:jobs, '$[*]' COLUMNS (job VARCHAR(255) CHARACTER SET utf8mb4 PATH '$')) j`;
 
