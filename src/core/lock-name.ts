@@ -9,8 +9,15 @@ export const PROBED_NAME = 'cronlatch-probe';
 
 /** The row of a lock table that names the place of its locks. No lock can have this name. */
 export const PLACE_NAME = 'cronlatch-place';
-/** Fits the names of both rows. */
-const SHORTEST_NAME_LENGTH = 16;
+/** The jobs of cronlatch itself. No other job, and no lock of one, can have these names. */
+export const PURGE_JOB = 'cronlatch-purge';
+export const NOTICES_JOB = 'cronlatch-notices';
+/** Fits these names. */
+const SHORTEST_NAME_LENGTH = 17;
+
+export function isOwnName(name: string): boolean {
+  return name === PURGE_JOB || name === NOTICES_JOB;
+}
 
 /** Refuses names that a store could truncate, fold or confuse. `nameLength` is in code points. */
 export function checkLockName(

@@ -34,8 +34,8 @@ export interface JobGuardOptions extends RunLogOptions {
   /** Gets one line or entry per run, failure and warning. Default: `console` without `debug`; `false` logs nothing. */
   readonly logger?: Logger | StructuredLogger | false | undefined;
   /**
-   * How long runs are kept, up to 36,500 days. Once a day, one instance purges older runs as `ledger.purge` does. An
-   * instance on standby does not. Failures are warnings. Needs a ledger. Default: runs are kept until you purge them.
+   * How long runs are kept, up to 36,500 days. Once a day, the job `cronlatch-purge` purges older runs as `ledger.purge`
+   * does, but not on standby. Needs a ledger. Default: runs are kept until you purge them, but 1,000 of once-per-tick jobs.
    */
   readonly retention?: Duration | undefined;
   /** Starts on standby, as `guard.standby` does, if jobs tick before the application could call it. Default `false`. */

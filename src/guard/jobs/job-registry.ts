@@ -1,4 +1,5 @@
 import { InvalidLockConfigurationError, type EventHub } from '../../core';
+import { isOwnName } from '../../core/lock-name';
 import type { CallReport, Skipped } from '../../core/execution/event-hub';
 import { compileJob, type AdmittedJob, type AdmittedOncePerJob, type Job, type JobDeclaration } from './job';
 import { checkJobDefaults, type JobDefaults } from './job-defaults';
@@ -32,6 +33,11 @@ export class JobRegistry {
   /** @throws InvalidLockConfigurationError naming the lock or the job, and the value */
   compile(configuration: LabelledConfiguration, instance?: unknown): Job {
     const job = compileJob(configuration, this.defaults, instance);
+    const own = [job.lock.name, job.lock.job].find(isOwnName);
+    if (own !== undefined)
+      throw new InvalidLockConfigurationError(
+        `A job cannot have the name '${own}': cronlatch has a job of that name. Choose another name.`,
+      );
     if (job.policy !== undefined && !this.hasLedger) throw needsLedger(`Job '${job.policy.job}' needs`);
     return job;
   }

@@ -2,6 +2,7 @@ import type { LockState } from '../../core';
 import { DAY_MS, parseDuration, type Duration } from '../../core/duration';
 import { readHold } from '../../core/lease/hold-owner';
 import { describeAhead } from '../../core/lease/lock-records';
+import { isOwnName } from '../../core/lock-name';
 import { isKept } from '../../core/lease/owner';
 import type { LatestRun, RunSummary } from '../../ledger';
 import { findLateJobs, readKnownRegister, zoneOf } from '../../ledger/known-register';
@@ -74,7 +75,7 @@ export interface Overview {
   readonly hasRegister: boolean;
   /** Those of no single job. */
   readonly problems: readonly JobRemark[];
-  /** The jobs, the worst state first. */
+  /** The jobs, the worst state first. Those of cronlatch itself come last. */
   readonly jobs: readonly JobOverview[];
   /** The held locks of no known job. `undefined` if the lock provider cannot list its locks, or did not answer. */
   readonly locks: readonly LockState[] | undefined;
@@ -142,7 +143,9 @@ export async function readOverview(
     return overviewOfJob(found, [...unread, ...clockRemark(lock), ...lateRemark(found, late.get(name))]);
   });
   for (const { lock } of jobs) if (lock) lockOf.delete(lock.name);
-  jobs.sort((a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state));
+  for (const { name } of held) if (isOwnName(name)) lockOf.delete(name);
+  const placeOf = ({ job, state }: JobOverview) => (isOwnName(job) ? STATES.length : STATES.indexOf(state));
+  jobs.sort((a, b) => placeOf(a) - placeOf(b));
   const problems = failure ? [unreachableRemark(context?.lockProvider, failure)] : [];
   const locks = areAll ? [...lockOf.values()] : undefined;
   return { now, hasRegister: register !== undefined, problems, jobs, locks };

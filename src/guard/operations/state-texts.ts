@@ -1,5 +1,6 @@
 /** How the command line and the dashboard show states and times. */
 import type { LockState } from '../../core';
+import { isOwnName } from '../../core/lock-name';
 import { readHold } from '../../core/lease/hold-owner';
 import { instanceOf, isKept } from '../../core/lease/owner';
 import type { JobOverview } from './overview';
@@ -31,7 +32,9 @@ export function stateOfLock({ isHeld, lockedBy }: LockState): readonly [state: s
   return [isKept(lockedBy) ? 'kept' : 'held', instanceOf(lockedBy)];
 }
 
-export function answerOf(jobs: readonly JobOverview[]): string {
+/** Without the jobs of cronlatch itself. */
+export function answerOf(all: readonly JobOverview[]): string {
+  const jobs = all.filter(({ job }) => !isOwnName(job));
   if (jobs.length === 0) return 'there are no jobs yet';
   const counts = new Map<string, number>(['ok', 'running'].map((state) => [state, 0] as const));
   for (const { state } of jobs) counts.set(state, (counts.get(state) ?? 0) + 1);

@@ -4,7 +4,7 @@ import type { GuardLocks } from '../operations/guard-locks';
 import { Notices } from './notices';
 import { OverdueRuns } from './overdue-runs';
 import type { Register } from './register';
-import { Retention } from './retention';
+import { purgeService } from './purge';
 import { RunRequests } from './run-requests';
 import type { Service } from './upkeep';
 
@@ -13,15 +13,16 @@ export function servicesOf(
   calls: Calls,
   registered: Register,
   locks: GuardLocks,
-  { notify, retention }: JobGuardOptions,
+  options: JobGuardOptions,
 ): Service[] {
   const runner = calls.requireOncePerRunner('The services need');
-  const { context, registry } = runner;
+  const { context } = runner;
   const { requests } = context.store;
   const services: Service[] = [registered];
   if (requests !== undefined) services.push(new RunRequests(requests, calls, runner, registered));
+  const { notify, retention, pollInterval } = options;
   if (notify !== undefined) services.push(new Notices(context, locks, notify, registered.lateAfterMs));
   services.push(new OverdueRuns(runner));
-  if (retention !== undefined) services.push(new Retention(context, retention, registry));
+  if (retention !== undefined || pollInterval !== false) services.push(purgeService(calls, retention));
   return services;
 }

@@ -31,7 +31,7 @@ export interface Service {
 
 /** Runs the services of one guard. Its timers do not keep the process alive. */
 export class Upkeep {
-  readonly #cancelTimers = new Map<number | undefined, () => void>();
+  readonly #cancelTimers = new Map<Service, () => void>();
   readonly #running = new Map<Service, Promise<void>>();
   readonly #failures: ReadonlyMap<Service, LastingFailure>;
   #hasStopped = false;
@@ -53,23 +53,19 @@ export class Upkeep {
     this.start(services.filter(({ everyMs }) => everyMs !== undefined));
   }
 
-  /** Starts the timers of these services, by default of all. Services with the same interval share a timer. */
+  /** Starts the timers of these services, by default of all. */
   start(services = this.services): void {
-    for (const everyMs of new Set(services.map((service) => service.everyMs))) {
-      if (this.#cancelTimers.has(everyMs)) continue;
-      const together = this.services.filter((service) => service.everyMs === everyMs);
-      this.#runAfter(together[0]?.firstAfterMs ?? everyMs, together);
-    }
+    for (const service of services)
+      if (!this.#cancelTimers.has(service)) this.#runAfter(service.firstAfterMs ?? service.everyMs, service);
   }
 
-  #runAfter(delayMs = this.options.pollIntervalMs, services: readonly Service[]): void {
+  #runAfter(delayMs = this.options.pollIntervalMs, service: Service): void {
     if (delayMs === undefined || this.#hasStopped) return;
-    const everyMs = services[0]?.everyMs;
     const run = (): void => {
-      this.#runAfter(everyMs, services);
-      for (const service of services) this.#runUnlessRunning(service);
+      this.#runAfter(service.everyMs, service);
+      this.#runUnlessRunning(service);
     };
-    this.#cancelTimers.set(everyMs, this.options.clock.schedule(delayMs, run, { keepAlive: false }));
+    this.#cancelTimers.set(service, this.options.clock.schedule(delayMs, run, { keepAlive: false }));
   }
 
   /** A slow store must not get more and more statements. */

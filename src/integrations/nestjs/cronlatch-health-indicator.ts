@@ -1,4 +1,5 @@
 import { CronlatchError, LockStorageError, type Duration } from '../../core';
+import { isOwnName } from '../../core/lock-name';
 import type { JobGuard, JobOverview } from '../../guard';
 
 /** Safe to publish: contains codes and names, but no error messages. */
@@ -43,8 +44,8 @@ export class CronlatchHealthIndicator {
     const counts: Partial<Record<JobOverview['state'], number>> = {};
     const ask = async (): Promise<void> => {
       await this.guard.probe(timeout);
-      for (const { state } of jobs ? (await this.guard.overview()).jobs : [])
-        counts[state] = (counts[state] ?? 0) + 1;
+      for (const { job, state } of jobs ? (await this.guard.overview()).jobs : [])
+        if (!isOwnName(job)) counts[state] = (counts[state] ?? 0) + 1;
     };
     const error = isClosing ? undefined : await ask().then(() => undefined, codeOf);
     const health: CronlatchHealth = {

@@ -3,7 +3,7 @@
  *
  * Applications get a `RunLedger` as `guard.ledger`. It lists runs and gaps, and `explain.ts` describes what a tick
  * would do. `decide-act.ts` decides whether a run may be rerun, resolved or skipped. The run's history keeps every
- * such act with its actor and reason. `backfill.ts` finds the gaps and adds runs of past periods, and `retention.ts` deletes old runs.
+ * such act with its actor and reason. `backfill.ts` finds the gaps and adds runs of past periods, and `purge-runs.ts` deletes old runs.
  */
 import { InvalidLockUseError } from '../../core';
 import { parsePositiveDuration, type Duration } from '../../core/duration';
@@ -236,7 +236,7 @@ export class RunLedger {
    * Deletes runs that have ended, with their history. Only runs older than `olderThan` are deleted, and only those
    * outside the catch-up window of every registered job. The newest run of each job and scope stays, and so does
    * every run that has not ended or that another transaction has locked. A purged period never counts as missed
-   * afterwards.
+   * afterwards. It also deletes newer runs of ticks, beyond the newest 1,000 of their job and scope.
    *
    * The purge uses short transactions, so that jobs can run meanwhile. A million runs take minutes.
    *

@@ -180,7 +180,11 @@ testLedger(
     );
     retry.finish();
     await retry.result;
-    await minute(place, () => today.of('lock:released').length === 1, 'today is completed');
+    await minute(
+      place,
+      () => today.of('run:completed').some(({ name }) => name === 'close-day'),
+      'today is completed',
+    );
     assert.deepEqual(effects, ['2026-11-21']);
     assert.equal((await today.guard.ledger.get(SECOND_DAY))?.state, 'completed');
   },

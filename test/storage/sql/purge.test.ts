@@ -126,13 +126,15 @@ testPurge('two purges at once delete each run once, and no day counts as missed 
 });
 
 testOnEvery(
-  'a purge deletes thousands of runs of one job, with and without a period, within its time limits (L-55)',
+  'a purge deletes thousands of runs of one job, with and without a period, and of ticks, within its time limits (L-55)',
   async (database) => {
     await using application = closing(await ledgerDataSource(database));
     await insertFinishedRuns(application, { count: 20_000, period: 'hour' });
     await insertFinishedRuns(application, { job: 'slots', count: 20_000, period: 'none' });
+    await insertFinishedRuns(application, { job: 'ticks', count: 20_000, period: 'tick' });
     await using guard = closing(await createJobGuard(application, { logger: false }));
-    assert.equal(await guard.ledger.purge({ olderThan: '1d' }), 2 * (20_000 - 24));
+    assert.equal(await guard.ledger.purge({ olderThan: '36500d' }), 19_000, 'the newest 1,000 ticks stay');
+    assert.equal(await guard.ledger.purge({ olderThan: '1d' }), 2 * (20_000 - 24) + 1000 - 24);
     assert.equal(await guard.ledger.purge({ olderThan: '1d' }), 0);
   },
 );
