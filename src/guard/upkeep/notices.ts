@@ -1,9 +1,10 @@
 import { InvalidLockConfigurationError, type CronlatchEvents } from '../../core';
 import { withinLimit } from '../../core/clock';
-import { DAY_MS } from '../../core/duration';
+import { DAY_MS, parseDuration } from '../../core/duration';
 import { readHold } from '../../core/lease/hold-owner';
 import { newOwner } from '../../core/lease/owner';
 import { LastingFailure } from '../../core/lasting-failure';
+import { NOTICES_JOB } from '../../core/lock-name';
 import { withoutAddresses } from '../../core/options';
 import { firstLines, commandText } from '../../ledger/operator/state-of-run';
 import { requestIdOf } from '../../ledger/operator/request-run';
@@ -18,8 +19,10 @@ import type { Notice, Notify } from '../notices/webhook';
 import type { Service } from './upkeep';
 
 const LIMIT_MS = 10_000;
-/** Longer than a sender needs. One that does not end its notice until then has crashed. */
+/** Of the lock, and of a notice that is being sent. Longer than a sender needs: one that lets it pass has crashed. */
 const LEASE_MS = 60_000;
+/** The lock is kept after a poll, so that instances whose polls differ do not all read the overview. */
+const KEPT_SHARE = 0.75;
 const RETRIES = 3;
 const RETRY_AFTER_MS = 30_000;
 const MOST_AT_A_CHECK = 20;
@@ -32,20 +35,20 @@ type StoredNotice = Notice & {
 
 /**
  * Notices of one guard. They wait in the table of requests, so that each is sent although the instance that noticed it
- * crashes. One instance takes each by a conditional write, and sends it. If that instance crashes, another one sends it.
+ * crashes. The instance that has the lock reads the overview and sends. If it crashes, the next one does.
  */
 export class Notices implements Service {
   readonly failure = 'Could not store or read notices. The guard will try again at the next poll.';
   readonly #targets: readonly Notify[];
   readonly #requests: RequestStore;
+  readonly #keptMs: number;
   readonly #closing = new AbortController();
   /** Of runs that have failed here. An overview has only the newest run of a job, so it can lack them. */
-  readonly #failed: StoredNotice[] = [];
+  readonly #failed = new Set<StoredNotice>();
   /** The ids of problems that last, whose notices are stored. */
   #stored: ReadonlySet<string> = new Set();
+  #storing = Promise.resolve();
   #checking: Promise<void> | undefined;
-  /** Calls of targets, with the records of their outcomes. */
-  readonly #sending = new Set<Promise<void>>();
   readonly #lastingFailure: LastingFailure;
 
   /**
@@ -55,7 +58,7 @@ export class Notices implements Service {
   constructor(
     private readonly context: LedgerContext,
     private readonly locks: GuardLocks,
-    notify: JobGuardOptions['notify'],
+    { notify, pollInterval = '1m' }: JobGuardOptions,
     private readonly lateAfterMs: number | undefined,
   ) {
     const { store, events } = context;
@@ -65,54 +68,74 @@ export class Notices implements Service {
         'notify must be a function, such as webhook({ url, secret }), or an array of them. It needs a run store that keeps requests.',
       );
     this.#requests = store.requests;
+    const pollMs = pollInterval === false ? 0 : parseDuration(pollInterval, 'pollInterval');
+    this.#keptMs = KEPT_SHARE * Math.min(pollMs, LEASE_MS);
     this.#lastingFailure = new LastingFailure(events);
     events.on('run:failed', (event) => this.#onFailed(event));
   }
 
-  /** Looks for problems, stores their notices, and begins to send those that are due. Never rejects. */
+  /** Stores the notices of runs that have failed here, and, if it gets the lock, those of others, and sends. Never rejects. */
   async run(): Promise<void> {
-    await (this.#checking ??= this.#check().finally(() => (this.#checking = undefined)));
+    this.#storing = this.#storing.then(() => this.#attempt(() => this.#storeFailed()));
+    this.#checking ??= this.#storing
+      .then(() => this.#attempt(() => this.#check()))
+      .finally(() => (this.#checking = undefined));
+    await Promise.all([this.#storing, this.#checking]);
   }
 
   /** Another instance, or the next start, sends what is left. */
   async close(): Promise<void> {
     this.#closing.abort();
-    await this.#checking;
-    if (this.#failed.length > 0) await this.run();
-    await Promise.all(this.#sending);
+    await this.run();
   }
 
   #onFailed({ run, isFinal, error }: CronlatchEvents['run:failed']): void {
     if (run === undefined || !isFinal) return;
     const failed = { ...run, state: 'failed', finishedAt: new Date(this.context.clock.wallMs()) } as const;
     for (const remark of problemOf({ ...failed, error: storedError(error) }))
-      this.#failed.push(...noticeOf(run.job, remark));
+      for (const notice of noticeOf(run.job, remark)) this.#failed.add(notice);
     void this.run();
   }
 
+  async #attempt(act: () => Promise<void>): Promise<void> {
+    await act().catch((error: unknown) => this.#lastingFailure.report(this.failure, error));
+  }
+
+  async #storeFailed(): Promise<void> {
+    for (const notice of this.#failed) {
+      await this.#store(notice);
+      this.#failed.delete(notice);
+    }
+  }
+
   async #check(): Promise<void> {
-    await this.#lastingFailure.attempt(this.failure, async () => {
-      await this.#store();
+    if (this.#closing.signal.aborted) return;
+    const { lockProvider, events, instance } = this.context;
+    const times = { lockAtMostFor: LEASE_MS, lockAtLeastFor: this.#keptMs, keepAlive: true };
+    const warning = (message: string, error: unknown) => events.emit('guard:warning', { message, error });
+    const lock = await lockProvider.lock({ name: NOTICES_JOB, ...times }, { warning, instance });
+    if (lock === undefined) return; // Another instance sends.
+    try {
+      const overview = await readOverview(this.context, this.locks, { lateAfter: this.lateAfterMs });
+      const notices = noticesOf(overview);
+      for (const notice of notices) if (!this.#stored.has(notice.id)) await this.#store(notice, overview.now);
+      this.#stored = new Set(notices.map(({ id }) => id));
       await this.#sendDue();
-    });
+      this.#lastingFailure.end();
+    } finally {
+      await lock.unlock();
+    }
   }
 
   /** Each target has a row. If another instance has stored it, or it was sent before, nothing is written. */
-  async #store(): Promise<void> {
-    const overview = await readOverview(this.context, this.locks, { lateAfter: this.lateAfterMs });
-    const failed = [...this.#failed];
-    const notices = [...failed, ...noticesOf(overview)];
-    for (const notice of notices.filter(({ id }) => !this.#stored.has(id))) {
-      const { id, job, hold } = notice;
-      const dueInMs = Math.max(0, (hold?.until ?? 0) - overview.now.getTime());
-      const times = { dueInMs, expiresInMs: dueInMs + EXPIRES_IN_MS };
-      const row = { ...times, kind: 'notice', job, scope: '', periodKey: undefined } as const;
-      const more = { actor: this.context.instance, reason: JSON.stringify(notice) };
-      for (const target of this.#targets.keys())
-        await this.#requests.add({ ...row, ...more, id: `${id}.${target}` }, limitOf(this.context));
-    }
-    this.#stored = new Set(notices.map(({ id }) => id));
-    this.#failed.splice(0, failed.length);
+  async #store(notice: StoredNotice, now = new Date()): Promise<void> {
+    const { id, job, hold } = notice;
+    const dueInMs = Math.max(0, (hold?.until ?? 0) - now.getTime());
+    const times = { dueInMs, expiresInMs: dueInMs + EXPIRES_IN_MS };
+    const row = { ...times, kind: 'notice', job, scope: '', periodKey: undefined } as const;
+    const more = { actor: this.context.instance, reason: JSON.stringify(notice) };
+    for (const target of this.#targets.keys())
+      await this.#requests.add({ ...row, ...more, id: `${id}.${target}` }, limitOf(this.context));
   }
 
   async #sendDue(): Promise<void> {
@@ -121,41 +144,31 @@ export class Notices implements Service {
       ({ kind, state, dueAt, leaseUntil = now }) =>
         kind === 'notice' && (state === 'open' ? dueAt : leaseUntil) <= now,
     );
-    if (this.#closing.signal.aborted) return;
-    const most = Math.max(0, MOST_AT_A_CHECK - this.#sending.size);
-    await Promise.all(due.slice(0, most).map((request) => this.#send(request)));
+    const sent = await Promise.allSettled(
+      due.slice(0, MOST_AT_A_CHECK).map((request) => this.#send(request)),
+    );
+    for (const end of sent) if (end.status === 'rejected') throw end.reason;
   }
 
-  /** Takes a notice, and does not wait for its target, which may hang. */
-  async #send(request: StoredRequest): Promise<void> {
-    const { id, reason } = request;
+  /** Takes it before the call, so that an outcome that cannot be written does not repeat the call at each poll. */
+  async #send({ id, job, attempt, reason }: StoredRequest): Promise<void> {
     const [limit, owner] = [limitOf(this.context), newOwner(this.context.instance)];
     const target = this.#targets[Number(id.split('.')[1])];
     if (target === undefined || !(await this.#requests.take(id, { owner, leaseMs: LEASE_MS }, limit))) return;
     const { hold, ...notice } = JSON.parse(reason) as StoredNotice;
-    if (hold !== undefined && (await this.#hasEndedEarly(hold))) {
-      await this.#requests.change(id, owner, { state: 'dropped' }, limit);
-      return;
-    }
-    const sending = this.#deliver(request, owner, this.#call(target, notice))
-      .catch((error: unknown) => this.#lastingFailure.report(this.failure, error))
-      .finally(() => this.#sending.delete(sending));
-    this.#sending.add(sending);
-  }
-
-  async #deliver(
-    { id, job, attempt }: StoredRequest,
-    owner: string,
-    call: Promise<string | undefined>,
-  ): Promise<void> {
-    const outcome = await call;
-    const willRetry = outcome !== undefined && (attempt < RETRIES || this.#closing.signal.aborted);
+    const isDropped = hold !== undefined && (await this.#hasEndedEarly(hold));
+    const outcome = isDropped ? undefined : await this.#call(target, notice);
+    const isClosing = this.#closing.signal.aborted;
+    const willRetry = outcome !== undefined && (attempt < RETRIES || isClosing);
     const message = `A notice about job '${job}' was not sent, after ${RETRIES + 1} attempts: ${outcome}`;
     if (outcome !== undefined && !willRetry) this.context.events.emit('guard:warning', { message });
-    const ended = outcome === undefined ? 'sent' : 'failed';
-    const afterMs = this.#closing.signal.aborted ? 0 : RETRY_AFTER_MS;
-    const change = { state: willRetry ? 'open' : ended, afterMs, outcome } as const;
-    await this.#requests.change(id, owner, change, limitOf(this.context));
+    const ended = outcome !== undefined ? 'failed' : isDropped ? 'dropped' : 'sent';
+    const change = {
+      state: willRetry ? 'open' : ended,
+      afterMs: isClosing ? 0 : RETRY_AFTER_MS,
+      outcome,
+    } as const;
+    await this.#requests.change(id, owner, change, limit);
   }
 
   /** @returns why it was not sent */

@@ -7,7 +7,7 @@ import { closing } from '../../support/benches/closing';
 import { testDrivers, type DriverBench } from '../../support/benches/driver';
 import { eventually } from '../../support/clocks/eventually';
 import type { DatabaseName } from '../../support/databases/fresh';
-import { ANSWERS, isSigned, noticesEnded, Receiver } from '../../support/servers/receiver';
+import { ANSWERS, isSigned, Receiver } from '../../support/servers/receiver';
 
 const SECRET = 'top-secret-signing-key';
 
@@ -17,7 +17,7 @@ interface Fleet extends DriverBench {
   readonly instance: () => Promise<JobGuard>;
   /** Another one, in a process of its own. Its run fails permanently. */
   readonly failing: (orders: Pick<NotifierOrders, 'diesBeforeSending'>) => Child<never>;
-  /** Lets the lease of the killed sender expire. */
+  /** Lets the lock of the killed sender, and what it has taken, expire. */
   readonly expire: () => Promise<unknown>;
 }
 
@@ -46,8 +46,12 @@ function testFleet(name: string, body: (fleet: Fleet) => Promise<void>, on?: rea
             children.push(child);
             return child;
           },
-          expire: () =>
-            bench.query(`UPDATE cronlatch_run_request SET lease_until = created_at WHERE state = 'taken'`),
+          async expire() {
+            await bench.query(`UPDATE shedlock SET lock_until = locked_at WHERE name = 'cronlatch-notices'`);
+            await bench.query(
+              `UPDATE cronlatch_run_request SET lease_until = created_at WHERE state = 'taken'`,
+            );
+          },
         });
       } finally {
         for (const child of children) await child.end();
@@ -68,7 +72,6 @@ testFleet('a sender that dies before the send is replaced when its lease has exp
   await expire();
   await guard.runOverdue();
   await guard.runOverdue();
-  await noticesEnded(guard);
   assert.deepEqual(
     receiver.notices.map(({ kind, job }) => [kind, job]),
     [['failed', 'close-day']],
@@ -88,7 +91,6 @@ testFleet('a sender that dies after the send is repeated with the same id', asyn
   await expire();
   await guard.runOverdue();
   await guard.runOverdue();
-  await noticesEnded(guard);
   const [first, second, ...more] = receiver.received;
   assert.ok(first && second && more.length === 0);
   assert.ok(isSigned(first, SECRET) && isSigned(second, SECRET));
@@ -104,7 +106,6 @@ testFleet('of four instances that notice the same, one sends', async (fleet) => 
   await guards[0]?.run(job, () => assert.fail('no disk')).catch(() => {});
   await Promise.all(guards.map((guard) => guard.runOverdue()));
   await Promise.all(guards.map((guard) => guard.runOverdue()));
-  await Promise.all(guards.map(noticesEnded));
   assert.equal(receiver.received.length, 1);
 });
 

@@ -1,7 +1,12 @@
 // More of this subject: guard/notices/webhook.test.ts, guard/notices/killed-sender.test.ts
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { InvalidLockConfigurationError, type JobGuard, type JobGuardOptions } from 'cronlatch';
+import { mock, test } from 'node:test';
+import {
+  InvalidLockConfigurationError,
+  LockStorageError,
+  type JobGuard,
+  type JobGuardOptions,
+} from 'cronlatch';
 import { dailyJob } from '../../cli/year-of-runs';
 import { signal } from '../../support/benches/executor';
 import { DAILY, guardOfRuns, type GuardOfRuns } from '../../support/benches/guard-of-runs';
@@ -230,22 +235,66 @@ void test('a guard that closes ends a call that goes on, and another instance se
   );
 });
 
-void test('a check does not wait for a target that hangs, and close does, for 10 s at most', async () => {
-  let calls = 0;
-  const made = bench({ notify: () => new Promise(() => (calls += 1)) });
+void test('a target that hangs stops no other, and keeps a guard from closing for 10 s at most', async () => {
+  const calls: string[] = [];
+  const hangs: Notify = () => new Promise(() => calls.push('hangs'));
+  const made = bench({ notify: [hangs, () => void calls.push('sent')] });
   await failOnce(made);
-  await made.guard.runOverdue();
-  await made.guard.runOverdue();
-  assert.equal(calls, 1);
+  const checked = made.guard.runOverdue();
+  await eventually(() => calls.length === 2, 'both calls');
   const closed = made.guard.close();
   await eventually(() => made.guard.isClosing, 'it closes');
   made.clock.advance(10_000);
-  await closed;
+  await Promise.all([closed, checked]);
   const { requests } = await made.runStore.requests.pending();
-  assert.deepEqual(
-    requests.map(({ state }) => state),
-    ['open'],
+  assert.deepEqual([calls.sort(), requests.map(({ state }) => state)], [['hangs', 'sent'], ['open']]);
+});
+
+void test('a run that fails while a target hangs is stored at once', async () => {
+  const called = signal();
+  const made = bench({ notify: () => new Promise(() => called.resolve()) });
+  await failOnce(made);
+  await called.promise;
+  await failOnce(made, new Date(made.clock.wallMs() - 48 * HOUR_MS));
+  await eventually(
+    async () => (await made.runStore.requests.pending()).requests.length === 2,
+    'the second notice waits',
   );
+});
+
+void test('of instances that poll one after the other, one reads the overview in a minute', async () => {
+  const made = bench({ pollInterval: '1m' });
+  const latest = mock.method(made.runStore, 'latest');
+  const guards = [made.guard, made.another(), made.another()];
+  for (const guard of guards) {
+    await guard.runOverdue();
+    made.clock.advance(10_000);
+  }
+  assert.equal(latest.mock.callCount(), 1);
+  await failOnce(made);
+  await guards[1]?.runOverdue();
+  assert.deepEqual(made.sent, []);
+  made.clock.advance(20_000);
+  await guards[1]?.runOverdue();
+  assert.deepEqual([latest.mock.callCount(), made.sent.length], [2, 1]);
+});
+
+void test('an instance whose lock the store does not grant warns once, and sends nothing', async () => {
+  const made = bench();
+  const error = new LockStorageError('no answer', { outcome: 'unknown' });
+  const failing = mock.method(made.provider, 'lock', () => Promise.reject(error));
+  await made.guard.runOverdue();
+  await made.guard.runOverdue();
+  assert.deepEqual(made.emitted, [
+    [
+      'guard:warning',
+      { message: 'Could not store or read notices. The guard will try again at the next poll.', error },
+    ],
+  ]);
+  failing.mock.restore();
+  await failOnce(made);
+  await made.guard.runOverdue();
+  assert.equal(made.sent.length, 1);
 });
 
 void test('a run that fails while the guard closes is noticed', async () => {

@@ -5,7 +5,7 @@ import { InvalidLockConfigurationError } from 'cronlatch';
 import { webhook } from 'cronlatch/notify';
 import { closing } from '../../support/benches/closing';
 import { DAILY, guardOfRuns, type GuardOfRuns } from '../../support/benches/guard-of-runs';
-import { ANSWERS, isSigned, noticesEnded, Receiver } from '../../support/servers/receiver';
+import { ANSWERS, isSigned, Receiver } from '../../support/servers/receiver';
 
 const SECRET = 'top-secret-signing-key';
 const LIMIT_MS = 10_000;
@@ -79,10 +79,10 @@ for (const [does, why] of Object.entries(FAILING))
       receiver.answer = ANSWERS[does as keyof typeof ANSWERS];
       await failOnce(made);
       for (let count = 1; count <= 4; count += 1) {
-        await guard.runOverdue();
+        const checked = guard.runOverdue();
         await receiver.requests(count);
         if (does === 'hangs') clock.advance(LIMIT_MS);
-        await noticesEnded(guard);
+        await checked;
         assert.deepEqual([receiver.received.length, warnings.length], [count, count < 4 ? 0 : 1]);
         clock.advance(RETRIED_AFTER_MS);
       }
@@ -111,7 +111,6 @@ testWebhook('a server that is down is named by its error code only', async (made
   await failOnce(made);
   for (let count = 1; count <= 4; count += 1) {
     await guard.runOverdue();
-    await noticesEnded(guard);
     clock.advance(RETRIED_AFTER_MS);
   }
   assert.deepEqual(warnings, [
@@ -127,7 +126,6 @@ void test('the error of a function of your own is shown without addresses', asyn
   await failOnce(made);
   for (let count = 1; count <= 4; count += 1) {
     await made.guard.runOverdue();
-    await noticesEnded(made.guard);
     made.clock.advance(RETRIED_AFTER_MS);
   }
   assert.equal(warnings.length, 1);

@@ -2,9 +2,7 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { JobGuard } from 'cronlatch';
 import type { Notice } from 'cronlatch/notify';
-import { callsOf } from '#cronlatch/guard/calls/calls';
 import { eventually } from '../clocks/eventually';
 
 /** A request that a webhook has sent. */
@@ -67,15 +65,6 @@ export class Receiver {
     this.received.push({ headers: request.headers, body, notice: JSON.parse(body) as Notice });
     this.answer(response);
   }
-}
-
-/** Waits until each notice that an instance has taken is recorded as sent, or as not sent. */
-export async function noticesEnded(guard: JobGuard): Promise<void> {
-  const { context } = callsOf(guard).requireOncePerRunner('This needs');
-  await eventually(async () => {
-    const pending = await context.store.requests?.pending({ timeoutMs: 5000 });
-    return pending?.requests.every(({ state }) => state !== 'taken') ?? true;
-  }, 'the ends of all calls');
 }
 
 /** As a receiver checks it with a library of Standard Webhooks. */
