@@ -59,7 +59,7 @@ export class Deadline {
 
   /** @param storeStepMs by how much a store may shorten a lease, because its clock has steps */
   constructor(
-    private readonly sentAt: Moment,
+    readonly sentAt: Moment,
     private readonly leaseMs: number,
     storeStepMs = 0,
   ) {
@@ -69,10 +69,6 @@ export class Deadline {
   /** The end on the monotonic clock, if the wall clock does not run ahead. */
   get monotonicMs(): number {
     return this.sentAt.monotonicMs + this.#trustedMs;
-  }
-
-  get sentAtMs(): number {
-    return this.sentAt.monotonicMs;
   }
 
   /** Zero or less once the lease has ended. */

@@ -150,3 +150,10 @@ export class SchemaMismatchError extends LockStorageError {
  * - `unknown`: it may or may not have taken effect, and may still do so (connection lost, no answer in time).
  */
 export type StorageOutcome = 'nothing-ran' | 'contention' | 'unknown';
+
+/** For `catch`: `undefined` after an error of these types. It throws any other one. */
+export function noneAfter(...types: readonly (typeof CronlatchError)[]): (error: unknown) => undefined {
+  return (error) => {
+    if (!types.some((type) => error instanceof type)) throw error;
+  };
+}

@@ -1,4 +1,4 @@
-import { SchemaMismatchError } from '../core';
+import { noneAfter, SchemaMismatchError } from '../core';
 import type { DeclaredJob, JobRegister, RegisteredJob } from './job-register';
 import { checkTimeZone } from './periods/time-zone';
 import { parseJobPolicy, type JobPolicy } from './policy/job-policy';
@@ -10,14 +10,11 @@ import { limitOf, type LedgerContext } from './store-statements';
  * @returns `undefined` if the database has no register of jobs
  */
 export async function readKnownRegister(context: LedgerContext): Promise<JobRegister | undefined> {
-  try {
-    const { now, jobs, unreadable = [] } = await context.store.jobs(limitOf(context));
-    const [read, unread] = [true, false].map((is) => jobs.filter((job) => isReadable(job) === is));
-    return { now, jobs: read ?? [], unreadable: [...unreadable, ...(unread ?? [])] };
-  } catch (error) {
-    if (error instanceof SchemaMismatchError) return undefined;
-    throw error;
-  }
+  const register = await context.store.jobs(limitOf(context)).catch(noneAfter(SchemaMismatchError));
+  if (register === undefined) return undefined;
+  const { now, jobs, unreadable = [] } = register;
+  const [read, unread] = [true, false].map((is) => jobs.filter((job) => isReadable(job) === is));
+  return { now, jobs: read ?? [], unreadable: [...unreadable, ...(unread ?? [])] };
 }
 
 /** A newer version can declare periods that this one does not know. */

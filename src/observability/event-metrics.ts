@@ -11,9 +11,9 @@ const DURATIONS = [0.1, 0.5, 1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 14_40
 /**
  * Records what the events of a guard report.
  *
- * @returns a function that stops the recording
+ * @returns the functions that stop the recording
  */
-export function measureEvents(guard: JobGuard, calls: Calls, meter: Meter): () => void {
+export function measureEvents(guard: JobGuard, calls: Calls, meter: Meter): readonly (() => void)[] {
   const counter = (name: string, unit: string, description: string) => {
     const created = meter.createCounter(`cronlatch.${name}`, { unit, description });
     return (event: Pick<LockEvent, 'job'>, attributes?: Attributes): void =>
@@ -37,7 +37,7 @@ export function measureEvents(guard: JobGuard, calls: Calls, meter: Meter): () =
   const duration = (event: Pick<LockEvent, 'job'>, durationMs: number, outcome: string): void =>
     durations.record(durationMs / 1000, { ...jobAttribute(event), outcome });
 
-  const stops = [
+  return [
     guard.on('lock:acquired', (event) => attempts(event, { outcome: 'acquired' })),
     guard.on('lock:skipped', (event) => {
       const { reason, heldBy = '' } = event;
@@ -72,9 +72,6 @@ export function measureEvents(guard: JobGuard, calls: Calls, meter: Meter): () =
       }
     }),
   ];
-  return () => {
-    for (const stop of stops) stop();
-  };
 }
 
 /** What follows from a failed attempt. `'failed'`: the job has no ledger, or no retry. */

@@ -55,9 +55,9 @@ export function instrumentGuard(guard: JobGuard, options: InstrumentOptions = {}
   instrumented.add(guard);
   const meter = meterProvider.getMeter(SCOPE);
   const stops = [
-    measureEvents(guard, calls, meter),
+    ...measureEvents(guard, calls, meter),
     measureStores(guard, calls, meter, toleranceMs),
-    traceRuns(guard, calls, tracerProvider.getTracer(SCOPE)),
+    ...traceRuns(guard, calls, tracerProvider.getTracer(SCOPE)),
   ];
   return () => {
     for (const stop of stops) stop();

@@ -5,10 +5,10 @@ import type { JobGuard } from '../guard';
 import type { Calls } from '../guard/calls/calls';
 import { errorTypeOf } from './attributes';
 
-/** Makes a span per run, active during its handler and the events of its end. The returned function stops it. */
-export function traceRuns(guard: JobGuard, calls: Calls, tracer: Tracer): () => void {
+/** Makes a span per run, active during its handler and the events of its end. The returned functions stop it. */
+export function traceRuns(guard: JobGuard, calls: Calls, tracer: Tracer): readonly (() => void)[] {
   const spans = new WeakMap<RunIdentity, Span>();
-  const stopsListening = [
+  return [
     // Another event of the same run has the same object.
     guard.on('run:skipped', ({ run, reason }) => {
       if (run !== undefined) spans.get(run)?.setAttributes({ outcome: 'skipped', reason });
@@ -18,22 +18,19 @@ export function traceRuns(guard: JobGuard, calls: Calls, tracer: Tracer): () => 
       spans.get(run)?.setAttributes({ outcome: 'given-back' });
       spans.delete(run);
     }),
+    calls.wrapRuns(async (run, work) => {
+      const span = tracer.startSpan(`run ${run.job ?? run.name}`, { attributes: attributesOf(run) });
+      if (run.run !== undefined) spans.set(run.run, span);
+      try {
+        return await context.with(trace.setSpan(context.active(), span), work);
+      } catch (error) {
+        if (run.run === undefined || spans.has(run.run)) recordFailure(span, error);
+        throw error;
+      } finally {
+        span.end();
+      }
+    }),
   ];
-  const stopWrapping = calls.wrapRuns(async (run, work) => {
-    const span = tracer.startSpan(`run ${run.job ?? run.name}`, { attributes: attributesOf(run) });
-    if (run.run !== undefined) spans.set(run.run, span);
-    try {
-      return await context.with(trace.setSpan(context.active(), span), work);
-    } catch (error) {
-      if (run.run === undefined || spans.has(run.run)) recordFailure(span, error);
-      throw error;
-    } finally {
-      span.end();
-    }
-  });
-  return () => {
-    for (const stop of [...stopsListening, stopWrapping]) stop();
-  };
 }
 
 function recordFailure(span: Span, error: unknown): void {

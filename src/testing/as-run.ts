@@ -1,4 +1,4 @@
-import { DAY_MS } from '../core/duration';
+import { DAY_MS, HOUR_MS } from '../core/duration';
 import { dateOf, dayOf } from '../ledger/periods/business-date';
 import { RunContext, runAs, type RunContextOptions } from '../ledger/tick/run-context';
 
@@ -37,8 +37,6 @@ export interface AsRunResult<T> {
   readonly decision:
     { readonly kind: 'given-back' } | { readonly kind: 'skipped'; readonly reason: string } | undefined;
 }
-
-const HOUR_MS = 3_600_000;
 
 /**
  * Calls `work` as if inside the run of a once-per job, for a test of what the job does. `currentRun()` returns the

@@ -64,10 +64,7 @@ export class SettableClock implements Clock {
   }
 
   #nextDue(untilMs: number): Timer | undefined {
-    let next: Timer | undefined;
-    for (const timer of this.#timers) {
-      if (timer.dueMs <= untilMs && (next === undefined || timer.dueMs < next.dueMs)) next = timer;
-    }
-    return next;
+    const due = [...this.#timers].filter(({ dueMs }) => dueMs <= untilMs);
+    return due.sort((a, b) => a.dueMs - b.dueMs)[0];
   }
 }

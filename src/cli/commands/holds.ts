@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { setTimeout as delay } from 'node:timers/promises';
-import { InvalidLockUseError, type LockState } from '../../core';
+import { InvalidLockUseError, noneAfter, type LockState } from '../../core';
 import { DAY_MS } from '../../core/duration';
 import { isHoldOwner, readHold } from '../../core/lease/hold-owner';
 import type { JobGuard } from '../../guard';
@@ -137,10 +137,7 @@ async function periodsDueDuring(known: JobCatalog, name: string, heldBy: string)
 
 /** A provider that cannot show its locks cannot hold them either, and `hold` explains why. */
 async function stateOf({ locks }: JobGuard, name: string): Promise<LockState | undefined> {
-  return await locks.inspect(name).catch((error: unknown) => {
-    if (error instanceof InvalidLockUseError) return undefined;
-    throw error;
-  });
+  return await locks.inspect(name).catch(noneAfter(InvalidLockUseError));
 }
 
 function heldError(name: string, state: LockState | undefined): ConflictError {

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { InvalidLockUseError, SchemaMismatchError } from '../../core';
+import { InvalidLockUseError, noneAfter, SchemaMismatchError } from '../../core';
 import { parsePositiveDuration } from '../../core/duration';
 import { instanceOf } from '../../core/lease/owner';
 import type { JobGuard } from '../../guard';
@@ -123,10 +123,7 @@ async function showHistory(guard: JobGuard, options: HistoryOptions, job?: strin
 
 /** The tables of an older version hold no requests. */
 async function lastRequest({ ledger }: JobCatalog, job: string, scope: string | undefined) {
-  return await ledger.lastRequest(job, { scope }).catch((error: unknown) => {
-    if (error instanceof SchemaMismatchError || error instanceof InvalidLockUseError) return undefined;
-    throw error;
-  });
+  return await ledger.lastRequest(job, { scope }).catch(noneAfter(SchemaMismatchError, InvalidLockUseError));
 }
 
 function begunMs({ startedAt, createdAt }: Run): number {

@@ -84,14 +84,10 @@ async function findTables(
   named: TableNameOptions,
   isNewFile: boolean,
 ): Promise<readonly FoundTable[]> {
-  if (isNewFile)
-    return tableDefinitions(database, named).map((definition) => ({
-      definition,
-      state: 'missing',
-      findings: [],
-    }));
-  const found = await inspectTables(database, named);
-  return found.map(({ definition, findings }) => ({ definition, findings, state: stateOf(findings) }));
+  const found = isNewFile
+    ? tableDefinitions(database, named).map((definition) => ({ definition, findings: [] }))
+    : await inspectTables(database, named);
+  return found.map((table) => ({ ...table, state: isNewFile ? 'missing' : stateOf(table.findings) }));
 }
 
 function stateOf(findings: readonly SchemaFinding[]): FoundTable['state'] {

@@ -75,15 +75,17 @@ export class Acquisition {
         // Some stores cannot distinguish which of our statements has written the record.
         if (grant !== undefined) return { grant, sentAt: this.#unsettledSentAt ?? this.#sentAt };
         // Our own earlier statement may be the holder.
-        return this.#unsettledSentAt === undefined ? undefined : await this.#readForResolve();
+        return this.#unsettledSentAt === undefined ? undefined : this.#grantIn(await this.#find('resolve'));
       } catch (error) {
         const failure = storageErrorOf(error, this.#request.name);
         if (failure.outcome === 'nothing-ran') throw this.#ofAttempt(failure);
         const settled = failure.outcome === 'unknown' ? await this.#resolve(failure) : 'free';
         if (settled !== 'free') return settled;
         if (tries < MOST_TRIES && (await this.#pause(tries, this.#limitMs))) continue;
-        const holder = failure.outcome === 'contention' ? await this.#findHolder() : undefined;
-        if (holder === undefined) throw this.#ofAttempt(failure);
+        // After contention, another process holds the lock, or an earlier statement of this attempt.
+        const isContended = failure.outcome === 'contention';
+        const holder = isContended ? await this.#find('resolve').catch(() => undefined) : undefined;
+        if (!holder?.held) throw this.#ofAttempt(failure); // And not that of the read.
         const grant = this.#grantIn(holder);
         if (grant === undefined) this.#lookAt(holder);
         return grant;
@@ -207,20 +209,10 @@ export class Acquisition {
     }
   }
 
-  async #readForResolve(): Promise<SentGrant | undefined> {
-    const record = await this.#find('resolve');
-    return record?.held ? this.#grantIn(record) : undefined;
-  }
-
-  #grantIn({ lockedBy, fencingToken }: LockRecord): SentGrant | undefined {
-    if (lockedBy !== this.#request.owner) return undefined;
+  #grantIn(record: LockRecord | undefined): SentGrant | undefined {
+    if (!record?.held || record.lockedBy !== this.#request.owner) return undefined;
+    const { fencingToken } = record;
     return { grant: { fencingToken }, sentAt: this.#unsettledSentAt ?? this.#sentAt };
-  }
-
-  /** After contention, the lock is held by another process, or by an earlier statement of this attempt. */
-  async #findHolder(): Promise<LockRecord | undefined> {
-    const record = await this.#find('resolve').catch(() => undefined); // The caller gets the contention error.
-    return record?.held ? record : undefined;
   }
 
   #find(purpose: 'inspect' | 'resolve'): Promise<LockRecord | undefined> {

@@ -222,7 +222,7 @@ export class Lease implements Lock {
     if (terms.renewEveryMs === undefined || observer.abandonedSignal?.().aborted) return;
     const plan = planRenewal({
       nowMs,
-      confirmedAtMs: this.#deadline.sentAtMs,
+      confirmedAtMs: this.#deadline.sentAt.monotonicMs,
       failuresSince: this.#failedRenewals,
       renewEveryMs: terms.renewEveryMs * Math.min(1, this.#leaseMs / terms.lockAtMostForMs),
       deadlineMs: this.#deadline.monotonicMs,

@@ -1,6 +1,6 @@
 import { isAhead } from '../clock';
-import { describeValue } from '../options';
-import { InvalidLockConfigurationError, InvalidLockUseError } from '../errors';
+import { refuseOption } from '../options';
+import { InvalidLockUseError } from '../errors';
 import type { LockPage, LockState } from '../lock';
 import { checkLockName } from '../lock-name';
 import { LeaseOwner } from './owner';
@@ -31,11 +31,8 @@ export class LockRecords {
       throw new InvalidLockUseError(
         'Cannot list locks: the accessor of this lock provider has no list method.',
       );
-    if (!Number.isSafeInteger(limit) || limit < 1) {
-      throw new InvalidLockConfigurationError(
-        `limit of a list of locks is ${describeValue(limit)}: it must be a whole number above 0.`,
-      );
-    }
+    if (!Number.isSafeInteger(limit) || limit < 1)
+      refuseOption('limit of a list of locks', limit, 'it must be a whole number above 0');
     const list = accessor.list.bind(accessor);
     const records = await this.#send(ALL_LOCKS, (options) => list({ after, limit, held }, options));
     return records.map(stateOf);

@@ -69,7 +69,7 @@ export class TrustedSession {
   #plan(): void {
     const { clock, intervalMs } = this.proof;
     this.#cancel();
-    const inMs = this.#trusted.sentAtMs + intervalMs() - clock.monotonicMs();
+    const inMs = this.#trusted.sentAt.monotonicMs + intervalMs() - clock.monotonicMs();
     this.#cancel = clock.schedule(Math.max(0, inMs), () => void this.prove(), { keepAlive: false });
   }
 }

@@ -3,7 +3,7 @@ import { isOwnName } from '../../core/lock-name';
 import type { CallReport, Skipped } from '../../core/execution/event-hub';
 import { compileJob, type AdmittedJob, type AdmittedOncePerJob, type Job, type JobDeclaration } from './job';
 import { checkJobDefaults, type JobDefaults } from './job-defaults';
-import { firesWithinAMinute, skipsDates } from './cron-expression';
+import { firesWithinAMinute } from './cron-expression';
 import { timeFunctionsOf } from './lock-times';
 import type { JobGuardOptions, LabelledConfiguration } from './job-guard-options';
 import { parseSwitch, type Switch } from './check-options';
@@ -73,10 +73,7 @@ export class JobRegistry {
     }
     this.#scheduled = scheduled;
     this.#oncePer = oncePer;
-    for (const job of jobs) {
-      this.#warnOfMissedDates(job);
-      this.#warnOfFrequentTicks(job);
-    }
+    for (const job of jobs) this.#warnOfFrequentTicks(job);
     return jobs;
   }
 
@@ -129,19 +126,6 @@ export class JobRegistry {
     if (expression === undefined && intervalMs >= MINUTE_MS) return;
     const when = expression === undefined ? `every ${intervalMs} ms` : `at '${expression}'`;
     const message = `Job '${job.lock.job}' is scheduled ${when}, which is more than once a minute, but has no lockAtLeastFor. If the timers of two instances differ, both can run the same tick, one after the other. Set lockAtLeastFor to a little less than the time between two ticks, or to 0 to accept this.`;
-    this.events.warn(message);
-  }
-
-  /** The calendar decides which periods count as missed, so it must leave out the same dates as the cron expression. */
-  #warnOfMissedDates(job: AdmittedJob): void {
-    const { configuration, schedules = [] } = job;
-    const { catchUp = 'none', calendar, period } = configuration.oncePer ?? {};
-    if (typeof period === 'function' || catchUp === 'none' || calendar !== undefined) return;
-    // One date in each of these is enough, and their calendar decides by their first date.
-    if (period !== undefined && ['week', 'month', 'quarter', 'year'].includes(period)) return;
-    const expression = schedules.map((schedule) => schedule.expression).find(skipsDates);
-    if (expression === undefined) return;
-    const message = `Job '${job.lock.job}' is scheduled at '${expression}', which skips some dates, but its catchUp starts a run for every date without one. Give the job a calendar, for example weekdays().`;
     this.events.warn(message);
   }
 }

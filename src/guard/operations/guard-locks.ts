@@ -2,6 +2,7 @@ import {
   InvalidLockConfigurationError,
   InvalidLockUseError,
   LockStorageError,
+  noneAfter,
   type Clock,
   type Duration,
   type EventHub,
@@ -190,11 +191,7 @@ export async function readHeldLocks(locks: GuardLocks, names: Iterable<string>):
 }
 
 /** Of a lock provider without that method, or a name that it cannot have. */
-export function unableTo(error: unknown): undefined {
-  if (error instanceof InvalidLockUseError || error instanceof InvalidLockConfigurationError)
-    return undefined;
-  throw error;
-}
+export const unableTo = noneAfter(InvalidLockUseError, InvalidLockConfigurationError);
 
 function holdOwnerOf(name: string, { actor, reason }: ForcedRelease, since: Date): string {
   for (const [option, text] of Object.entries({ actor, reason }))

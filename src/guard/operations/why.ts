@@ -1,6 +1,7 @@
 import {
   InvalidLockConfigurationError,
   LockStorageError,
+  noneAfter,
   SchemaMismatchError,
   type LockState,
 } from '../../core';
@@ -50,9 +51,11 @@ export async function readWhy(
   job: string,
   { scope, at = timeText }: { readonly scope?: string | undefined; readonly at?: typeof timeText } = {},
 ): Promise<Why> {
-  const jobs = await JobCatalog.of(guard).catch(noneIfNoRunStore);
+  // Without a run store, all jobs have only locks.
+  const jobs = await JobCatalog.of(guard).catch(noneAfter(InvalidLockConfigurationError));
   const registered = jobs?.get(job);
   const [lock, failure] = await inspectLock(guard, registered?.declared.lock ?? job);
+  const down = failure && unreachableRemark(jobs?.context.lockProvider, failure);
   if (lock === undefined) await jobs?.check(job);
   const [run, runsUnknown] = registered?.declared.kind === 'lock' ? [] : await newestRun(jobs, job, scope);
   // A run that has ended stops no tick of another period.
@@ -69,7 +72,7 @@ export async function readWhy(
   const nextScheduledAt = registered?.nextScheduledAt;
   return {
     obstacles: [
-      ...(failure ? [unreachable(jobs, failure)] : []),
+      ...(down ? [{ reason: down.kind, text: down.text }] : []),
       ...lockObstacles(lock, registered, now, when),
       ...(ofRun && !isPast ? [ofRun] : []),
     ],
@@ -94,16 +97,6 @@ async function inspectLock(
     if (!(error instanceof LockStorageError) || error instanceof SchemaMismatchError) throw error;
     return [undefined, error];
   }
-}
-
-function unreachable(jobs: JobCatalog | undefined, failure: LockStorageError): Obstacle {
-  const { kind, text } = unreachableRemark(jobs?.context.lockProvider, failure);
-  return { reason: kind, text };
-}
-
-/** Without a run store, all jobs have only locks. */
-function noneIfNoRunStore(error: unknown): undefined {
-  if (!(error instanceof InvalidLockConfigurationError)) throw error;
 }
 
 /** The lock is shown even if the table of runs is missing. */

@@ -112,8 +112,8 @@ export class Notices implements Service {
     if (this.#closing.signal.aborted) return;
     const { lockProvider, events, instance } = this.context;
     const times = { lockAtMostFor: LEASE_MS, lockAtLeastFor: this.#keptMs, keepAlive: true };
-    const warning = (message: string, error: unknown) => events.emit('guard:warning', { message, error });
-    const lock = await lockProvider.lock({ name: NOTICES_JOB, ...times }, { warning, instance });
+    const observer = { warning: events.warn.bind(events), instance };
+    const lock = await lockProvider.lock({ name: NOTICES_JOB, ...times }, observer);
     if (lock === undefined) return; // Another instance sends.
     try {
       const overview = await readOverview(this.context, this.locks, { lateAfter: this.lateAfterMs });
@@ -161,13 +161,10 @@ export class Notices implements Service {
     const isClosing = this.#closing.signal.aborted;
     const willRetry = outcome !== undefined && (attempt < RETRIES || isClosing);
     const message = `A notice about job '${job}' was not sent, after ${RETRIES + 1} attempts: ${outcome}`;
-    if (outcome !== undefined && !willRetry) this.context.events.emit('guard:warning', { message });
+    if (outcome !== undefined && !willRetry) this.context.events.warn(message);
     const ended = outcome !== undefined ? 'failed' : isDropped ? 'dropped' : 'sent';
-    const change = {
-      state: willRetry ? 'open' : ended,
-      afterMs: isClosing ? 0 : RETRY_AFTER_MS,
-      outcome,
-    } as const;
+    const afterMs = isClosing ? 0 : RETRY_AFTER_MS;
+    const change = { state: willRetry ? 'open' : ended, afterMs, outcome } as const;
     await this.#requests.change(id, owner, change, limit);
   }
 

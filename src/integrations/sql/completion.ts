@@ -1,7 +1,5 @@
 import { InvalidLockUseError, RunAlreadyCompletedError } from '../../core';
 import { checkOptionNames } from '../../core/options';
-import { processState } from '../../core/process-state';
-import type { RunStore } from '../../ledger';
 import { describeRun, type RunKey } from '../../ledger/run';
 import { limitOf, type LedgerContext } from '../../ledger/store-statements';
 import { decideOutcome } from '../../ledger/tick/decide-outcome';
@@ -22,22 +20,16 @@ export const COMPLETE_RUN_IN = 'completeRunIn()';
 /** The ledger of a run that an SQL database keeps. */
 export type SqlLedger = LedgerContext & { readonly store: SqlRunStore };
 
-const databases = processState('guarded-databases', () => new WeakMap<RunStore, SqlDatabase>());
-
-/** Remembers what an application passed to `createJobGuard`. */
-export function rememberDatabase(store: RunStore, database: SqlDatabase): void {
-  databases.set(store, database);
-}
-
 /** @throws InvalidLockUseError if the run's guard was not created by this subpath */
 export function lenderOf<Lent>(
   { ledger }: RunContext,
   caller: string,
   subpath: string,
 ): { readonly ledger: SqlLedger; readonly lend: (limits: Limits) => Lent } {
-  const { subpath: own, lend } = (ledger && databases.get(ledger.store)) ?? {};
-  if (isSqlLedger(ledger) && own === subpath && lend !== undefined)
-    return { ledger, lend: lend as (limits: Limits) => Lent };
+  const sql = isSqlLedger(ledger) ? ledger : undefined;
+  const { subpath: own, lend } = sql?.store.database ?? {};
+  if (sql !== undefined && own === subpath && lend !== undefined)
+    return { ledger: sql, lend: lend as (limits: Limits) => Lent };
   throw new InvalidLockUseError(
     `${caller} needs a run whose guard was created with createJobGuard() of ${subpath}${own === undefined ? '' : `, not of ${own}`}.`,
   );

@@ -13,7 +13,6 @@ import type { JobTableOptions, RunTableOptions } from '../../storage/sql/schema/
 import { tableOf } from '../../storage/sql/schema/tables';
 import { VerifiedTables } from '../../storage/sql/tables/verified-tables';
 import type { PasswordSource, SqlDatabase } from '../../storage/sql/connections/sql-database';
-import { rememberDatabase } from './completion';
 
 export interface CreateJobGuardOptions
   extends
@@ -93,7 +92,6 @@ export async function createGuard(database: SqlDatabase, options: CreateJobGuard
   const lockProvider = options.lockProvider ?? new SqlLockProvider(database, options, access);
   const ownLocks = lockProvider === options.lockProvider ? undefined : (lockProvider as SqlLockProvider);
   const runStore = runStoreOn(access, options);
-  rememberDatabase(runStore, database);
   const guard = guardWithRuns({ ...options, lockProvider, events }, runStore);
   guards.set(guard, { database, options });
   const lockStore = ownLocks === undefined ? undefined : database.title;

@@ -10,7 +10,7 @@
  * `period-of-key.ts` finds the period of a key or of a recorded run. `calendar.ts` asks the application which dates
  * are business days.
  */
-import { callOption, describeValue, refuseOption } from '../../core/options';
+import { callOption, refuseOption } from '../../core/options';
 import { DAY_MS, HOUR_MS } from '../../core/duration';
 import { InvalidLockConfigurationError } from '../../core/errors';
 import { checkStoredName } from '../../core/lock-name';
@@ -229,9 +229,9 @@ function limitsOfDay(day: number, kind: DatedKind, rule: DayRule): PeriodLimits 
 
 function checkKind(kind: PeriodKind | PeriodKeyFunction, of: string): void {
   if (typeof kind === 'function' || KINDS.includes(kind)) return;
-  throw new InvalidLockConfigurationError(
-    `${of === '' ? 'kind' : `period${of}`} is ${describeValue(kind)}: use ${KINDS.map((name) => `'${name}'`).join(', ')} or a function that returns a key for an instant.`,
-  );
+  const kinds = KINDS.map((name) => `'${name}'`).join(', ');
+  const why = `use ${kinds} or a function that returns a key for an instant`;
+  refuseOption(of === '' ? 'kind' : `period${of}`, kind, why);
 }
 
 function checkTarget(target: string, kind: PeriodKind | PeriodKeyFunction, of: string): void {

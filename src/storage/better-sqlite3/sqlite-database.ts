@@ -50,7 +50,7 @@ export function sqliteDatabase({ file, open, shared }: SqliteSettings): SqlDatab
     redact: (message) => message,
     connect: ({ clock, warn }) =>
       isInMemory && shared !== undefined
-        ? new SharedSqliteConnection(shared, clock)
+        ? { size: 1, open: async () => new SqliteConnection(await shared(), clock, true) }
         : new OwnSqliteConnection(open, clock, warn, opened),
   };
 }
@@ -98,19 +98,6 @@ class OwnSqliteConnection implements ConnectionSource {
       database.close();
       throw error;
     }
-  }
-}
-
-class SharedSqliteConnection implements ConnectionSource {
-  readonly size = 1;
-
-  constructor(
-    private readonly shared: NonNullable<SqliteSettings['shared']>,
-    private readonly clock: Clock,
-  ) {}
-
-  async open(): Promise<SqlConnection> {
-    return new SqliteConnection(await this.shared(), this.clock, true);
   }
 }
 

@@ -207,14 +207,8 @@ function sqlLiteral(value: SqlValue): number | null | SqlText {
 }
 
 function driverAnswerOf(answer: unknown): SqlResult {
-  if (Array.isArray(answer)) {
-    return {
-      rows: answer as readonly SqlRow[],
-      affectedRows: undefined,
-      insertId: undefined,
-      inTransaction: undefined,
-    };
-  }
+  if (Array.isArray(answer))
+    return { rows: answer as readonly SqlRow[], affectedRows: undefined, insertId: undefined };
   const { affectedRows, insertId, serverStatus } = answer as Record<string, unknown>;
   return { rows: [], affectedRows, insertId, inTransaction: (Number(serverStatus) & IN_TRANSACTION) !== 0 };
 }

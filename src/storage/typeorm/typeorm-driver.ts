@@ -32,7 +32,10 @@ export const typeormDriver: Driver<TypeOrmSource, EntityManager, EntityManager> 
     const dataSource = isOptions ? dataSourceWith(source) : source;
     const database = databaseOf(dataSource, password);
     const lend = (limits: Limits) => lendTransaction(dataSource, database, limits);
-    if (isOptions && database.isInMemory) refuseMemory();
+    if (isOptions && database.isInMemory)
+      throw new InvalidLockConfigurationError(
+        'A database in memory exists only in a connected DataSource. Pass the DataSource, not its options.',
+      );
     const waiting = (): number => waitingIn(dataSource);
     return { ...database, subpath: typeormDriver.subpath, lend, waiting };
   },
@@ -60,12 +63,6 @@ export const typeormDriver: Driver<TypeOrmSource, EntityManager, EntityManager> 
 export function dataSourceWith(options: DataSourceOptions): DataSource {
   dialectOf(options.type);
   return new DataSource(options);
-}
-
-function refuseMemory(): never {
-  throw new InvalidLockConfigurationError(
-    'A database in memory exists only in a connected DataSource. Pass the DataSource, not its options.',
-  );
 }
 
 /** @throws InvalidLockUseError if typeorm-transactional puts the manager's repositories into its own transaction */

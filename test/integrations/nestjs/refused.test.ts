@@ -7,7 +7,7 @@ import { InvalidLockConfigurationError, InvalidLockUseError, OncePerDay, Schedul
 import { CronlatchModule } from 'cronlatch/nestjs';
 import { guardBench, reasonOf } from '../../support/benches/guard';
 import { guardOfRuns } from '../../support/benches/guard-of-runs';
-import { application, cronJobs, RecordingLogger, startWith } from './application';
+import { application, cronJobs, startWith } from './application';
 
 @Injectable()
 class Locked {
@@ -165,20 +165,4 @@ void test('a schedule that no module mounts causes a warning', async () => {
   await app.init();
   await app.close();
   assert.match(lines.join(), /Locked\.closeDay is scheduled, but nothing calls it. Import ScheduleModule/);
-});
-
-void test('catch-up for dates on which an expression never fires causes a warning', async () => {
-  @Injectable()
-  class Weekdays {
-    @Cron('0 3 * * 1-5', { timeZone: 'Europe/Paris' })
-    @SchedulerLock('weekdays', '1m')
-    @OncePerDay({ catchUp: 'latest' })
-    async job(): Promise<void> {}
-  }
-  const { guard } = guardOfRuns();
-  const warnings: string[] = [];
-  guard.on('guard:warning', ({ message }) => void warnings.push(message));
-  const app = await startWith(guard, [Weekdays], new RecordingLogger());
-  await app.close();
-  assert.match(warnings.join(), /Job 'weekdays' is scheduled at '0 3 \* \* 1-5', which skips some dates/);
 });

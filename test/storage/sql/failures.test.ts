@@ -3,11 +3,7 @@ import { test } from 'node:test';
 import { mysql } from '#cronlatch/storage/sql/dialects/mysql';
 import { postgres } from '#cronlatch/storage/sql/dialects/postgres';
 import { sqlite } from '#cronlatch/storage/sql/dialects/sqlite';
-import {
-  driverErrorOf,
-  leavesConnectionUsable,
-  type SqlFailureKind,
-} from '#cronlatch/storage/sql/statements/sql-failure';
+import { driverErrorOf, HARMLESS, type SqlFailureKind } from '#cronlatch/storage/sql/statements/sql-failure';
 
 const MYSQL: [object, SqlFailureKind][] = [
   [{ errno: 1062, code: 'ER_DUP_ENTRY' }, 'duplicate'],
@@ -82,7 +78,7 @@ void test('SQLite: a statement that failed was undone, unless the disk failed', 
 void test('a connection is kept only after errors that do not concern it', () => {
   const kept: SqlFailureKind[] = ['duplicate', 'contention', 'missing-table', 'wrong-shape'];
   const dropped: SqlFailureKind[] = ['unknown', 'refused', 'not-the-primary'];
-  assert.ok(kept.every(leavesConnectionUsable) && !dropped.some(leavesConnectionUsable));
+  assert.ok(kept.every((kind) => HARMLESS.has(kind)) && !dropped.some((kind) => HARMLESS.has(kind)));
 });
 
 void test('any thrown value is accepted, and has a message', () => {

@@ -11,7 +11,7 @@ import {
   type SqlConnection,
   type SqlSession,
 } from '../statements/statement';
-import { driverErrorOf, leavesConnectionUsable } from '../statements/sql-failure';
+import { driverErrorOf, HARMLESS } from '../statements/sql-failure';
 
 /**
  * The share of a time limit that a request waits for a connection. With less time, a statement could only fail, with an
@@ -132,7 +132,7 @@ export class Connections<Connection extends SqlConnection = SqlConnection> {
   #isHarmless(error: unknown): boolean {
     if (error instanceof DecisionError) return true;
     if (error instanceof SqlExecutionError) return false;
-    return leavesConnectionUsable(this.dialect.failureOf(driverErrorOf(error)));
+    return HARMLESS.has(this.dialect.failureOf(driverErrorOf(error)));
   }
 }
 

@@ -116,7 +116,8 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
     });
     try {
       await this.#setUp(connection, session);
-      return connection.lend((isUsable) => (isUsable ? this.#putBack(own) : this.#forget(own)));
+      connection.giveBack = (isUsable) => (isUsable ? this.#putBack(own) : this.#forget(own));
+      return connection;
     } catch (error) {
       session.destroy();
       throw error;

@@ -16,7 +16,6 @@ import type { DriverSession, ServerDriver } from './server-driver';
 export class ServerSession implements SqlConnection {
   #prepares: boolean;
   #isOpen = false;
-  #giveBack: (isUsable: boolean) => void = () => {};
 
   constructor(
     private readonly session: DriverSession,
@@ -34,11 +33,8 @@ export class ServerSession implements SqlConnection {
 
   onEnd: () => void = () => {};
 
-  /** @param giveBack called when the connection is released, or was destroyed and cannot be used again */
-  lend(giveBack: (isUsable: boolean) => void): this {
-    this.#giveBack = giveBack;
-    return this;
-  }
+  /** Called when the connection is released, or was destroyed and cannot be used again. */
+  giveBack: (isUsable: boolean) => void = () => {};
 
   /** Sends the statement prepared. If preparing is refused, nothing ran, and it and all later ones are sent unprepared. */
   execute(statement: SqlStatement, endsAtMs: number): Promise<SqlResult> {
@@ -103,12 +99,12 @@ export class ServerSession implements SqlConnection {
   }
 
   release(): void {
-    this.#giveBack(true);
+    this.giveBack(true);
   }
 
   destroy(): void {
     this.session.destroy();
-    this.#giveBack(false);
+    this.giveBack(false);
   }
 
   async #transact<T>(first: SqlStatement, decide: SqlDecide<T>, endsAtMs: number): Promise<T> {

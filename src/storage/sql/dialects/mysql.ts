@@ -20,7 +20,7 @@ export const mysql: SqlDialect = {
   returnsRows: false,
   refusalOf: (result) => (Number(result.insertId) > 0 ? 'held' : 'missing'),
   failureOf,
-  refusesPreparing,
+  refusesPreparing: ({ errno }) => errno !== undefined && PREPARING.has(errno),
 };
 
 /**
@@ -50,8 +50,4 @@ function failureOf({ code, errno, message }: DriverError): SqlFailureKind {
   }
   if (code !== undefined && NEVER_SENT.has(code)) return 'refused';
   return message.includes('closed state') ? 'refused' : 'unknown';
-}
-
-function refusesPreparing({ errno }: DriverError): boolean {
-  return errno !== undefined && PREPARING.has(errno);
 }

@@ -17,7 +17,7 @@ export const sqlite: SqlDialect = {
   returnsRows: true,
   refusalOf: () => undefined,
   failureOf,
-  refusesPreparing,
+  refusesPreparing: () => false, // Statements are prepared in the process itself.
 };
 
 function failureOf({ code, message }: DriverError): SqlFailureKind {
@@ -29,9 +29,4 @@ function failureOf({ code, message }: DriverError): SqlFailureKind {
     return 'wrong-shape';
   // A failed statement is undone before it returns. Only after a disk error is the outcome unknown.
   return code?.startsWith('SQLITE_IOERR') ? 'unknown' : 'refused';
-}
-
-/** Statements are prepared in the process itself. */
-function refusesPreparing(): boolean {
-  return false;
 }

@@ -3,9 +3,8 @@ import { NO_RIGHT } from '../statements/failed-connection';
 import type { Ask } from '../connections/proxy-check';
 import type { SqlDialect } from '../dialects/sql-dialect';
 import type { TableDefinition } from '../schema/table-definition';
+import { QUOTED_USER } from './settings';
 import { judgePrivileges } from './tables';
-
-const QUOTED_USER = ['1', '-1'].map((part) => `QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', ${part}))`);
 
 /** The user of the session as GRANT takes it, and where a table without a schema would be. */
 const GRANTEES = {

@@ -74,7 +74,7 @@ const SQLITE_RULES: readonly Rule[] = [
     finding('network-file', 'The file is on a network, where its file locks are not reliable.'),
 ];
 
-const USER = ['1', '-1'].map((part) => `QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', ${part}))`);
+export const QUOTED_USER = ['1', '-1'].map((part) => `QUOTE(SUBSTRING_INDEX(CURRENT_USER(), '@', ${part}))`);
 
 /** How the settings are read, and what is wrong with them. Each text returns rows of a name and a value. */
 const CHECKUPS: Readonly<
@@ -85,7 +85,7 @@ const CHECKUPS: Readonly<
     texts: [
       'SHOW VARIABLES',
       `SHOW GLOBAL STATUS WHERE Variable_name = 'Threads_connected'`,
-      `SELECT 'user' AS name, CONCAT(${USER.join(`, '@', `)}) AS value`,
+      `SELECT 'user' AS name, CONCAT(${QUOTED_USER.join(`, '@', `)}) AS value`,
       `SELECT 'user_name' AS name, SUBSTRING_INDEX(CURRENT_USER(), '@', 1) AS value`,
     ],
   },

@@ -36,27 +36,21 @@ export class GroupingStorageAccessor extends SqlStorageAccessor {
   readonly #inserts: WaitingRequests<WriteRequest, Answer, LockStatements>;
   readonly #extensions: WaitingRequests<WriteRequest, Answer, LockStatements>;
   readonly #releases: WaitingRequests<WriteRequest, Answer, LockStatements>;
-  readonly #clock: Clock;
-  readonly #shortestLimitMs: number;
-  readonly #smallestGroup: number;
   #released: number;
 
-  constructor(options: GroupingStorageOptions) {
-    super(options);
-    this.#clock = options.clock;
-    this.#shortestLimitMs = options.shortestLimitMs;
-    this.#smallestGroup = options.smallestGroup ?? 2;
-    this.#released = Math.floor(options.random() * 36 ** 6);
+  constructor(private readonly grouping: GroupingStorageOptions) {
+    super(grouping);
+    this.#released = Math.floor(grouping.random() * 36 ** 6);
     const waiting = (key: GroupedWrite): WaitingRequests<WriteRequest, Answer, LockStatements> => {
-      const rotation = new Rotation(options.random);
+      const rotation = new Rotation(grouping.random);
       return new WaitingRequests(this.tables, {
-        clock: options.clock,
+        clock: grouping.clock,
         // While claims of runs wait, the releases of those that have ended come after them, as one group.
         priority: key === 'unlock' ? 'release' : key === 'extend' ? 'lease' : 'other',
         subjectOf: describeLock,
         companions: (first, others, { group }) =>
           group === undefined ? [] : rotation.companions(first, others),
-        answersTo: answersTo(key, options),
+        answersTo: answersTo(key, grouping),
       });
     };
     this.#takeOvers = waiting('takeOver');
@@ -78,10 +72,10 @@ export class GroupingStorageAccessor extends SqlStorageAccessor {
     options: StatementOptions,
   ): ReturnType<SqlStorageAccessor['updateRecord']> {
     const { timeoutMs, connectionWaitMs = 0 } = options;
-    const waitsUntilMs = this.#clock.monotonicMs() + connectionWaitMs;
+    const waitsUntilMs = this.grouping.clock.monotonicMs() + connectionWaitMs;
     /** The rest of both times. */
     const rest = (): StatementOptions => {
-      const restMs = waitsUntilMs - this.#clock.monotonicMs();
+      const restMs = waitsUntilMs - this.grouping.clock.monotonicMs();
       return {
         ...options,
         timeoutMs: timeoutMs + Math.min(0, restMs),
@@ -117,7 +111,8 @@ export class GroupingStorageAccessor extends SqlStorageAccessor {
   }
 
   #isAlone({ isFree }: Pick<WaitingRequests<never, never, never>, 'isFree'>, timeoutMs: number): boolean {
-    return this.#smallestGroup > 1 && (isFree || timeoutMs < this.#shortestLimitMs);
+    const { smallestGroup = 2, shortestLimitMs } = this.grouping;
+    return smallestGroup > 1 && (isFree || timeoutMs < shortestLimitMs);
   }
 
   #isWritten(answer: Answer, request: ExtensionRequest): boolean {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { LockStorageError, type Clock } from '../../../core';
+import { LockStorageError, noneAfter, type Clock } from '../../../core';
 import { PLACE_NAME } from '../../../core/lock-name';
 import { DuplicateRecord } from '../statements/sql-failure';
 import type { Limit, Parameters } from '../statements/statement';
@@ -43,9 +43,7 @@ export class LockPlace<Statements> {
 
   /** Reads the id again. It stays if the database fails, and `undefined` for a reader, which may not lock the row. */
   async refresh(limit: Limit): Promise<void> {
-    await this.#read(limit).catch((error: unknown) => {
-      if (!(error instanceof LockStorageError)) throw error;
-    });
+    await this.#read(limit).catch(noneAfter(LockStorageError));
   }
 
   /**

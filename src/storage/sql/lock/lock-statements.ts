@@ -30,20 +30,12 @@ export function lockStatements(
 ): LockStatements {
   const named = NamedStatement.byText(dialect.placeholder);
   const quoted = quoteLockTable(table, dialect);
-  const texts = dialect.lockTexts(quoted, shape);
+  const texts = Object.entries(dialect.lockTexts(quoted, shape));
+  const statements = texts.map(([key, text]: [string, string]) => [key, named(text)] as const);
   return {
+    ...(Object.fromEntries(statements) as Record<keyof LockTexts, NamedStatement>),
     shape,
     group: dialect.groupStatements?.(quoted, shape, named),
-    takeOver: named(texts.takeOver),
-    insert: named(texts.insert),
-    extend: named(texts.extend),
-    unlock: named(texts.unlock),
-    deleteRecord: named(texts.deleteRecord),
-    deleteExpired: named(texts.deleteExpired),
-    inspect: named(texts.inspect),
-    resolve: named(texts.resolve),
-    list: named(texts.list),
-    listHeld: named(texts.listHeld),
   };
 }
 

@@ -42,12 +42,10 @@ const LEAST_TOKEN = 1e15;
 export class SqlStorageAccessor implements StorageAccessor {
   readonly keepsTimeLimits = true;
   readonly keepsRecords = true;
-  readonly #options: SqlStorageOptions;
   readonly tables: VerifiedTables<LockStatements>;
   readonly place: LockPlace<LockStatements>;
 
-  constructor(options: SqlStorageOptions) {
-    this.#options = options;
+  constructor(private readonly options: SqlStorageOptions) {
     this.tables = new VerifiedTables(
       options,
       [options.table],
@@ -61,7 +59,7 @@ export class SqlStorageAccessor implements StorageAccessor {
   }
 
   get waitsForNodes(): boolean {
-    return this.#options.connections.nodeWait !== undefined;
+    return this.options.connections.nodeWait !== undefined;
   }
 
   prepare(clock: Clock, options: StatementOptions): Promise<void> | undefined {
@@ -78,7 +76,7 @@ export class SqlStorageAccessor implements StorageAccessor {
       return typeof grant === 'object' ? grant : undefined;
     } catch (error) {
       if (!(error instanceof DuplicateRecord)) throw error;
-      if (this.#options.keepRows !== false) await this.#refuseCollision(request.name, options);
+      if (this.options.keepRows !== false) await this.#refuseCollision(request.name, options);
       return undefined;
     }
   }
@@ -107,7 +105,7 @@ export class SqlStorageAccessor implements StorageAccessor {
   async deleteExpired(olderThanMs: number, { timeoutMs }: StatementOptions): Promise<number> {
     const parameters = { olderThan: microseconds(olderThanMs) };
     const { result } = await this.#send('deleteExpired', parameters, { timeoutMs });
-    const deleted = writtenRows(result, this.#options.dialect);
+    const deleted = writtenRows(result, this.options.dialect);
     if (typeof deleted === 'number') return deleted;
     throw new LockStorageError(`Could not count the deleted locks: the driver reported ${String(deleted)}.`);
   }
@@ -146,10 +144,9 @@ export class SqlStorageAccessor implements StorageAccessor {
     request: LockRequest,
     options: StatementOptions,
   ): Grant | 'held' | 'missing' | undefined | Promise<Grant> {
-    if (!this.tables.hasWritten(result, describeLock(request)))
-      return this.#options.dialect.refusalOf(result);
+    if (!this.tables.hasWritten(result, describeLock(request))) return this.options.dialect.refusalOf(result);
     if (!statements.shape.hasToken) return { fencingToken: undefined };
-    const token = this.#options.dialect.returnsRows ? result.rows[0]?.['fencing_token'] : result.insertId;
+    const token = this.options.dialect.returnsRows ? result.rows[0]?.['fencing_token'] : result.insertId;
     const fencingToken = checkedToken(token, request.name);
     const isReturned =
       fencingToken >= LEAST_TOKEN && (key === 'takeOver' || statements.shape.insertReturnsToken);
@@ -177,7 +174,7 @@ export class SqlStorageAccessor implements StorageAccessor {
   async #refuseCollision(name: string, { timeoutMs }: StatementOptions): Promise<void> {
     if ((await this.find(name, { timeoutMs, purpose: 'resolve' })) !== undefined) return;
     throw new SchemaMismatchError(
-      `Could not insert lock '${name}': it collides with the row of another lock in table '${this.#options.table.path.join('.')}'. Drop any additional unique index from the table. On a cluster, another server may not have applied the row yet: connect all instances to the same server.`,
+      `Could not insert lock '${name}': it collides with the row of another lock in table '${this.options.table.path.join('.')}'. Drop any additional unique index from the table. On a cluster, another server may not have applied the row yet: connect all instances to the same server.`,
       { outcome: 'nothing-ran' },
     );
   }
@@ -185,16 +182,16 @@ export class SqlStorageAccessor implements StorageAccessor {
   #checkName(found: string, name: string): void {
     if (found === name) return;
     throw new SchemaMismatchError(
-      `Lock names '${name}' and '${found}' collide: the name column of table '${this.#options.table.path.join('.')}' compares them as equal. Rename one of the locks, or give the column the type that docs/lock-table.md shows.`,
+      `Lock names '${name}' and '${found}' collide: the name column of table '${this.options.table.path.join('.')}' compares them as equal. Rename one of the locks, or give the column the type that docs/lock-table.md shows.`,
       { outcome: 'nothing-ran' },
     );
   }
 
   /** @returns whether the statement wrote the row, which it does only for the owner of a held lock */
   #writeHeld(key: keyof LockTexts, request: LockRequest, options: StatementOptions): Promise<boolean> {
-    const loss = this.#options.findLoss?.();
+    const loss = this.options.findLoss?.();
     if (loss !== undefined) {
-      this.tables.warnOnce(`Locks in ${this.#options.address} are lost: ${loss.message}.`);
+      this.tables.warnOnce(`Locks in ${this.options.address} are lost: ${loss.message}.`);
       return Promise.resolve(false);
     }
     return this.#write(key, request, options).then(({ result }) =>

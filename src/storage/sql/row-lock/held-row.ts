@@ -25,7 +25,7 @@ export class HeldRow implements LeaseAccessor, LeaseGuard {
   readonly keepsTimeLimits = true;
   readonly #session: TrustedSession;
   readonly #token: number;
-  #lease: Lease | undefined;
+  lease: Lease | undefined;
   #isLost = false;
   /** Whether the release was committed. Rejects if that is unknown. */
   #ending: Promise<boolean> | undefined;
@@ -60,10 +60,6 @@ export class HeldRow implements LeaseAccessor, LeaseGuard {
     connection.onEnd = () => this.abandon('its connection to the database has ended');
   }
 
-  set lease(lease: Lease) {
-    this.#lease = lease;
-  }
-
   /** Resolves when the connection is given back. */
   async ended(): Promise<void> {
     await this.#ending?.catch(() => false);
@@ -74,7 +70,7 @@ export class HeldRow implements LeaseAccessor, LeaseGuard {
     if (this.#ending !== undefined) return;
     this.#ending = Promise.resolve(false);
     this.#giveBack(false);
-    this.#lease?.lose(reason);
+    this.lease?.lose(reason);
   }
 
   expiryReason(): string | undefined {

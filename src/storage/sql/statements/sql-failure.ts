@@ -7,16 +7,12 @@ export type SqlFailureKind =
   'duplicate' | 'contention' | 'unknown' | 'refused' | 'not-the-primary' | 'missing-table' | 'wrong-shape';
 
 /** After these errors the connection can be used again. After any other it is closed. */
-const HARMLESS: ReadonlySet<SqlFailureKind> = new Set([
+export const HARMLESS: ReadonlySet<SqlFailureKind> = new Set([
   'duplicate',
   'contention',
   'missing-table',
   'wrong-shape',
 ]);
-
-export function leavesConnectionUsable(kind: SqlFailureKind): boolean {
-  return HARMLESS.has(kind);
-}
 
 /** The parts of a driver's error that the dialects check. */
 export interface DriverError {
