@@ -146,6 +146,41 @@ testRowLocks('a grant that arrives too late is an error, and frees the lock', as
   await provider.close();
 });
 
+testRowLocks(
+  'refused attempts do not wait for the holder, and leave no transaction and no connection behind',
+  async (locks) => {
+    const held = await locks.provider().lock(JOB);
+    const sent: string[] = [];
+    const source = new DataSource({ type: locks.server, url: locks.database.url });
+    const other = new SqlRowLockProvider(
+      onSending(databaseOf(source), (text) => void sent.push(text)),
+      { maxConnections: 2 },
+    );
+    for (let attempt = 1; attempt <= 5; attempt += 1) assert.equal(await other.lock(JOB), undefined);
+    if (locks.server !== 'postgres') {
+      assert.ok(sent.some((text) => text.includes('NOWAIT')));
+      // It would wait for the transaction that has locked its row.
+      assert.ok(!sent.some((text) => text.includes('INSERT')));
+    }
+    const here = `= '${locks.database.name}'`;
+    const open = {
+      // Its information_schema.innodb_trx fails while any session sends a statement with four-byte text.
+      mysql: `SELECT t.thread_id FROM performance_schema.events_transactions_current t
+        JOIN performance_schema.threads p ON p.thread_id = t.thread_id
+        WHERE p.processlist_db ${here} AND t.state = 'ACTIVE' AND t.autocommit = 'NO'`,
+      mariadb: `SELECT t.trx_id FROM information_schema.innodb_trx t JOIN information_schema.processlist p
+        ON p.id = t.trx_mysql_thread_id WHERE p.db ${here}`,
+      postgres: `SELECT pid FROM pg_stat_activity WHERE datname ${here} AND state = 'idle in transaction'`,
+    }[locks.server];
+    // Only the holder's. MariaDB refreshes its list a few times a second.
+    await eventually(async () => (await locks.database.ask(open)).length === 1, 'one transaction is open');
+    assert.equal(await held?.unlock(), true);
+    assert.ok(await other.lock({ ...JOB, name: 'other' }));
+    assert.ok(await other.lock(JOB));
+    await other.close();
+  },
+);
+
 testRowLocks('verifySchema reports every problem of the table', async (locks) => {
   const { url } = locks.database;
   const verify = () =>
