@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InvalidLockUseError } from 'cronlatch';
 import { guardBench, runningJob } from '../support/benches/guard';
 import { JOB } from '../support/benches/lock';
 
@@ -21,20 +20,6 @@ void test('a job whose lock another instance holds is skipped as locked', async 
   const { guard, other } = guardBench();
   assert.ok(await other.lock(JOB));
   assert.deepEqual(await guard.run(JOB, () => assert.fail('ran')), { executed: false, reason: 'locked' });
-});
-
-void test('a job that this process still runs is skipped as running-here, without a statement to the store', async () => {
-  const { guard, accessor } = guardBench();
-  const job = await runningJob(guard);
-  const asked = accessor.calls.length;
-  assert.deepEqual(await guard.run(JOB, () => assert.fail('ran')), {
-    executed: false,
-    reason: 'running-here',
-  });
-  assert.equal(accessor.calls.length, asked);
-  job.finish();
-  await job.result;
-  assert.deepEqual(await guard.run(JOB, () => 'again'), { executed: true, value: 'again' });
 });
 
 void test('a job that starts after close is skipped as closing', async () => {
@@ -64,12 +49,4 @@ void test('a job started inside another keeps both locks until it has ended', as
     assert.ok(await other.lock(ANOTHER));
   });
   assert.ok(await other.lock(JOB));
-});
-
-void test('a task that returns a generator is rejected, because nothing would run its work', async () => {
-  const { guard } = guardBench();
-  const generator = function* () {
-    yield assert.fail('ran');
-  };
-  await assert.rejects(guard.run(JOB, generator), InvalidLockUseError);
 });

@@ -1,8 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InvalidLockUseError, LockStorageError, type CronlatchEvents, type Lock } from 'cronlatch';
-import { LockingTaskExecutor, type LockedTask, type LockObserver } from 'cronlatch/provider';
+import {
+  InvalidLockUseError,
+  LockStorageError,
+  SchemaMismatchError,
+  type CronlatchEvents,
+  type Lock,
+} from 'cronlatch';
+import {
+  LockingTaskExecutor,
+  type LockedTask,
+  type LockObserver,
+  type LockProvider,
+} from 'cronlatch/provider';
 import { executorBench, signal } from '../../support/benches/executor';
+import { guardBench, reasonOf } from '../../support/benches/guard';
 import { JOB, turn } from '../../support/benches/lock';
 import { refusedConnection } from '../../support/faults/accessor';
 
@@ -61,39 +73,60 @@ void test('if it is unknown whether the lock was granted, the task does not run 
     LockStorageError,
   );
   assert.deepEqual(names(), ['lock:failed']);
+  assert.deepEqual(await executor.executeWithLock(() => 'ran', JOB), { executed: true, value: 'ran' });
 });
 
-for (const thrown of [new Error('mine'), 'a string', null, undefined, 0]) {
+const FAILURE = new TypeError('broken');
+const FAILING: Readonly<Record<string, LockProvider>> = {
+  rejects: { lock: () => Promise.reject(FAILURE) },
+  throws: {
+    lock() {
+      throw FAILURE;
+    },
+  },
+};
+
+for (const [what, lockProvider] of Object.entries(FAILING)) {
+  void test(`an error of a provider that ${what} is reported, and rethrown unchanged (P7)`, async () => {
+    const { guard, emitted } = guardBench({ lockProvider });
+    assert.equal(await reasonOf(guard.run(JOB, () => assert.fail('ran'))), FAILURE);
+    const event = { name: 'job', job: 'job', scheduledAt: undefined, willRetry: false, error: FAILURE };
+    assert.deepEqual(emitted, [['lock:failed', event]]);
+  });
+}
+
+for (const thrown of [new Error('mine'), 'a string', null, undefined, 0] as Error[]) {
   void test(`what the task throws (${String(thrown)}) is rethrown unchanged, after the release (P9, F-09)`, async () => {
-    const { executor, other, names } = executorBench();
-    const outcome = await executor
-      .executeWithLock(() => Promise.reject(thrown as Error), JOB)
-      .then(
-        () => assert.fail('resolved'),
-        (error: unknown) => ({ error }),
-      );
-    assert.equal(outcome.error, thrown);
-    assert.ok(await other.lock(JOB));
-    assert.deepEqual(names(), ['lock:acquired', 'run:started', 'run:failed', 'lock:released']);
+    const atOnce = (): never => {
+      throw thrown;
+    };
+    for (const task of [() => Promise.reject(thrown), atOnce]) {
+      const { executor, other, names, emitted } = executorBench();
+      assert.equal(await reasonOf(executor.executeWithLock(task, JOB)), thrown);
+      assert.ok(await other.lock(JOB));
+      assert.deepEqual(names(), ['lock:acquired', 'run:started', 'run:failed', 'lock:released']);
+      const [, , [, failed] = []] = emitted;
+      assert.ok(failed !== undefined && 'error' in failed && failed.error === thrown);
+    }
   });
 }
 
 void test('a failed release replaces neither the value nor the error (P9, F-09)', async () => {
-  const { executor, accessor, drive, names } = executorBench();
-  const never = Array.from({ length: 5000 }, () => refusedConnection);
-  accessor.fail('unlock', ...never);
+  const { guard, accessor, emitted } = guardBench();
+  const failure = new SchemaMismatchError('the table is gone');
+  const tableGone = (): Promise<never> => Promise.reject(failure);
+  accessor.fail('unlock', tableGone, tableGone);
+  assert.deepEqual(await guard.run(JOB, () => 42), { executed: true, value: 42 });
+  const mine = new Error('mine');
+  assert.equal(await reasonOf(guard.run({ ...JOB, name: 'second' }, () => Promise.reject(mine))), mine);
   assert.deepEqual(
-    await drive(
-      executor.executeWithLock(() => 42, JOB),
-      100,
-    ),
-    { executed: true, value: 42 },
+    emitted.filter(([name]) => name === 'lock:releaseFailed').map(([, event]) => event),
+    ['job', 'second'].map((name) => ({ name, job: name, scheduledAt: undefined, error: failure })),
   );
-  assert.ok(names().includes('run:completed') && !names().includes('lock:released'));
 });
 
 void test('the caller waits at most ten seconds for a slow release, which continues in the background (P9)', async () => {
-  const { executor, accessor, clock, drive, emitted } = executorBench();
+  const { executor, accessor, clock, drive, emitted, names } = executorBench();
   accessor.fail('unlock', ...Array.from({ length: 5000 }, () => refusedConnection));
   const startedAtMs = clock.monotonicMs();
   await drive(
@@ -101,6 +134,7 @@ void test('the caller waits at most ten seconds for a slow release, which contin
     100,
   );
   assert.ok(clock.monotonicMs() - startedAtMs <= 10_100);
+  assert.ok(names().includes('run:completed') && !names().includes('lock:released'));
   assert.deepEqual(await executor.executeWithLock(() => 43, JOB), {
     executed: false,
     reason: 'running-here',
