@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Child } from '../../test/processes/child';
-import { machineMs } from '../../test/faults/processes/competition/settings';
+import { machineMs } from '../../test/processes/machine-time';
 import type { Run, Story, Strike } from './story';
 import type { InstanceMessage, InstanceOrders, InstanceCommand } from './orders';
 

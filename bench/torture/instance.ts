@@ -1,7 +1,7 @@
 /** One of the two processes that schedule the job of a row. It receives commands, and reports every run. */
 import { setTimeout } from 'node:timers/promises';
 import { setLogger, type ScheduledTask } from 'node-cron';
-import { machineMs } from '../../test/faults/processes/competition/settings';
+import { machineMs } from '../../test/processes/machine-time';
 import { argument, send } from '../../test/processes/parent';
 import { scheduleOf, type SideName } from './slots';
 import { openCronlatch } from './cronlatch-side';

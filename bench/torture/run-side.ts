@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { machineMs } from '../../test/faults/processes/competition/settings';
+import { machineMs } from '../../test/processes/machine-time';
 import type { Story } from './story';
 import type { Row } from './rows';
 import type { InstanceOrders } from './orders';

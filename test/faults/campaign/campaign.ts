@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { Random } from '#cronlatch/contracts/random';
 import { closing } from '../../support/benches/closing';
-import { machineMs } from '../processes/competition/settings';
+import { machineMs } from '../../processes/machine-time';
 import { faultsOn } from './faults';
 import type { Injection } from './faults/fault';
 import { strikeUntilOver } from './faults/strike';

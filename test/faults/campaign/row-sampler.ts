@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { machineMs } from '../processes/competition/settings';
+import { machineMs } from '../../processes/machine-time';
 import type { HeldLock } from './locks/lock-place';
 import type { Place } from './place';
 

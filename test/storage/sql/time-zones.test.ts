@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Child } from '../../processes/child';
-import { LOS_ANGELES } from '../../faults/processes/competition/settings';
+import { LOS_ANGELES } from '../../processes/surroundings';
 import type { ZonedReport, ZonedSettings } from '../../processes/fixtures/zoned-application';
 import { closing } from '../../support/benches/closing';
 import { OwnSession } from '../../support/benches/own-session';

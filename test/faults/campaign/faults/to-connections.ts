@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Random } from '#cronlatch/contracts/random';
-import { machineMs } from '../../processes/competition/settings';
+import { machineMs } from '../../../processes/machine-time';
 import type { CampaignProxy } from '../squad/campaign-proxy';
 import { onServers, type Fault } from './fault';
 

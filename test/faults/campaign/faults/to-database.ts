@@ -1,4 +1,4 @@
-import { machineMs } from '../../processes/competition/settings';
+import { machineMs } from '../../../processes/machine-time';
 import { LOCK_NAMES } from '../worker/orders';
 import { everywhere, onDatabases, onSingleServers, type Fault, type Field } from './fault';
 

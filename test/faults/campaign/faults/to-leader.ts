@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Ensemble, OwnServer } from '../../../support/servers/own';
-import { machineMs } from '../../processes/competition/settings';
+import { machineMs } from '../../../processes/machine-time';
 import { onEnsembles, type Fault } from './fault';
 
 /** Ends when there is a leader again, and the old one follows it. */

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { machineMs } from '../../processes/competition/settings';
+import { machineMs } from '../../../processes/machine-time';
 import { canSetClocks } from '../squad/squad';
 import { LEASES_MS } from '../worker/orders';
 import { everywhere, type Fault } from './fault';

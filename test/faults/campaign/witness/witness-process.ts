@@ -5,7 +5,7 @@
 import { appendFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import { machineMs } from '../../processes/competition/settings';
+import { machineMs } from '../../../processes/machine-time';
 import { argument, send } from '../../../processes/parent';
 import type { Answer, Report, Testimony } from './testimony';
 

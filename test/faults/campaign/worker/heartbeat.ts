@@ -1,4 +1,4 @@
-import { machineMs } from '../../processes/competition/settings';
+import { machineMs } from '../../../processes/machine-time';
 import type { Journal } from './journal';
 
 const BEAT_MS = 20;

@@ -1,5 +1,5 @@
 import { openSync, writeSync } from 'node:fs';
-import { machineMs } from '../../processes/competition/settings';
+import { machineMs } from '../../../processes/machine-time';
 
 /** All times are the machine's, in milliseconds. A token is the database's clock at the grant, in microseconds. */
 export type Entry =

@@ -1,6 +1,6 @@
 import type { Lock, LockConfiguration } from 'cronlatch';
 import type { LockObserver, LockProvider } from 'cronlatch/provider';
-import { machineMs } from '../../processes/competition/settings';
+import { machineMs } from '../../../processes/machine-time';
 import type { Journal } from './journal';
 
 /** Records the requests to a provider, and the answers; changes nothing. */

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { JobGuard, Lock } from 'cronlatch';
 import type { Random } from '#cronlatch/contracts/random';
-import { machineMs } from '../../processes/competition/settings';
+import { machineMs } from '../../../processes/machine-time';
 import type { WitnessClient } from '../witness/witness-client';
 import type { Heartbeat } from './heartbeat';
 import type { Journal } from './journal';

@@ -3,7 +3,7 @@ import { currentRun, type JobGuard } from 'cronlatch';
 import { inRunTransaction } from 'cronlatch/typeorm';
 import type { DataSource } from 'typeorm';
 import type { Random } from '#cronlatch/contracts/random';
-import { machineMs } from '../../processes/competition/settings';
+import { machineMs } from '../../../processes/machine-time';
 import { makeEffect } from '../../../support/databases/effects';
 import type { Journal } from './journal';
 import { isTransactional, keyOf, RUN_EVERY_MS, RUN_LEASE_MS } from './orders';

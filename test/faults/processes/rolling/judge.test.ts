@@ -5,7 +5,7 @@ import type { DeployMessage } from './settings';
 
 /** A run of the job in milliseconds, as its worker reports it. */
 function run(token: number, fromMs: number, untilMs?: number, held = true): DeployMessage[] {
-  const enter = { event: 'enter', job: 'close-day', token, atMs: fromMs } as const;
+  const enter = { event: 'enter', job: 'close-day', token, atMs: fromMs, requestedAtMs: fromMs } as const;
   if (untilMs === undefined) return [enter];
   return [enter, { event: 'leave', job: 'close-day', token, atMs: untilMs, held }];
 }
@@ -44,9 +44,20 @@ void suite('the judge of a deploy', () => {
       'close-day, run 1: its token is not higher than 2.',
     ]));
 
+  void test('a run within lockAtLeastFor of the request of the run before is reported', () => {
+    const startAt = (secondMs: number): readonly string[] => {
+      const [first, second] = [run(1, 10, 20), run(2, secondMs, secondMs + 10)].map((messages) =>
+        messages.map((message) => ({ ...message, job: 'send-invoices' })),
+      ) as [DeployMessage[], DeployMessage[]];
+      return verdictOn(first, second).complaints;
+    };
+    assert.deepEqual(startAt(999), ['send-invoices, run 2: it started within lockAtLeastFor of run 1.']);
+    assert.deepEqual(startAt(1000), []);
+  });
+
   void test('the longest gap counts from the start, between runs, and to the end', () => {
     const other: DeployMessage[] = [
-      { event: 'enter', job: 'send-invoices', token: 1, atMs: 1 },
+      { event: 'enter', job: 'send-invoices', token: 1, atMs: 1, requestedAtMs: 1 },
       { event: 'leave', job: 'send-invoices', token: 1, atMs: 99, held: true },
     ];
     assert.equal(verdictOn(other, run(1, 60, 70)).longestGapMs, 60);

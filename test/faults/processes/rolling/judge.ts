@@ -1,4 +1,4 @@
-import { JOBS, type DeployMessage } from './settings';
+import { JOBS, LOCK_AT_LEAST_FOR_MS, type DeployMessage } from './settings';
 
 /** The combined records of the workers of a deploy. */
 export interface Verdict {
@@ -16,10 +16,14 @@ export interface Verdict {
 
 interface Run {
   readonly token: number;
+  readonly requestedAtMs: number;
   readonly enteredAtMs: number;
   readonly leftAtMs: number;
   readonly held: boolean;
 }
+
+/** SQLite's clock counts whole milliseconds, and may run a little faster or slower than the machine's. */
+const CLOCKS_DIFFER_MS = 10;
 
 /** @param perWorker the messages of each worker, in their order */
 export function judge(
@@ -42,10 +46,11 @@ export function judge(
 function runsOf(job: string, messages: readonly DeployMessage[]): Run[] {
   return messages.flatMap((entered) => {
     if (entered.event !== 'enter' || entered.job !== job) return [];
-    const { token, atMs: enteredAtMs } = entered;
+    const { token, requestedAtMs, atMs: enteredAtMs } = entered;
     const left = messages.find((each) => each.event === 'leave' && each.job === job && each.token === token);
-    if (left?.event !== 'leave') return [{ token, enteredAtMs, leftAtMs: Infinity, held: true }];
-    return [{ token, enteredAtMs, leftAtMs: left.atMs, held: left.held }];
+    if (left?.event !== 'leave')
+      return [{ token, requestedAtMs, enteredAtMs, leftAtMs: Infinity, held: true }];
+    return [{ token, requestedAtMs, enteredAtMs, leftAtMs: left.atMs, held: left.held }];
   });
 }
 
@@ -56,6 +61,9 @@ function complaintsOf(job: string, run: Run, before: Run | undefined): string[] 
   if (!run.held) complaints.push(`${name}: the lock was released while it ran.`);
   if (before === undefined) return complaints;
   if (run.enteredAtMs < before.leftAtMs) complaints.push(`${name}: it started inside run ${before.token}.`);
+  const keptUntilMs = before.requestedAtMs + LOCK_AT_LEAST_FOR_MS - CLOCKS_DIFFER_MS;
+  if (job === JOBS[1] && run.enteredAtMs < keptUntilMs)
+    complaints.push(`${name}: it started within lockAtLeastFor of run ${before.token}.`);
   if (run.token <= before.token) complaints.push(`${name}: its token is not higher than ${before.token}.`);
   return complaints;
 }
