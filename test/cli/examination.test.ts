@@ -3,6 +3,7 @@ import { InMemoryLockProvider } from 'cronlatch/memory';
 import { createJobGuard } from 'cronlatch/typeorm';
 import { DataSource } from 'typeorm';
 import type { Finding } from '#cronlatch/storage/sql/connections/finding';
+import { closing } from '../support/benches/closing';
 import { codesOf, examined, examinedAll } from '../support/benches/doctor';
 import {
   databaseOn,
@@ -10,10 +11,10 @@ import {
   testOnEveryServer,
   testOnEvery,
   testWith,
-  type ServerName,
 } from '../support/databases/fresh';
 import { insertLockRow } from '../support/databases/lock-table';
 import { ledgerDataSource } from '../support/databases/run-tables';
+import { withUser } from '../support/databases/user';
 
 const HOUR_MS = 3_600_000;
 
@@ -98,13 +99,6 @@ for (const [setting, code, problem] of POSTGRES_SETTINGS)
     assert.deepEqual(codesOf(findings.filter((each) => problem.test(each.problem))), [code]);
   });
 
-/** How a server creates a user, and names it in a grant. */
-const USERS: Readonly<Record<ServerName, (user: string) => readonly [created: string, quoted: string]>> = {
-  mysql: (user) => [`${user} IDENTIFIED BY 'secret'`, `'${user}'@'%'`],
-  mariadb: (user) => [`${user} IDENTIFIED BY 'secret'`, `'${user}'@'%'`],
-  postgres: (user) => [`${user} PASSWORD 'secret'`, user],
-};
-
 const LEDGER = [
   ...['cronlatch_run', 'cronlatch_run_event', 'cronlatch_job', 'cronlatch_run_request'],
   'cronlatch_run_log',
@@ -113,35 +107,26 @@ const LEDGER = [
 testOnEveryServer(
   'privileges that a user lacks are reported with statements that grant them',
   async (server) => {
-    const database = await databaseOn(server);
-    const user = `app_${database.name.slice(-12)}`;
-    const [created, quoted] = USERS[server](user);
-    const url = new URL(database.url);
-    [url.username, url.password] = [user, 'secret'];
-    try {
-      await (await ledgerDataSource(database)).destroy();
-      await database.ask(`CREATE USER ${created}`);
+    await using database = closing(await databaseOn(server));
+    await (await ledgerDataSource(database)).destroy();
+    await withUser(server, database, async ({ account, url }) => {
       for (const table of ['shedlock', ...LEDGER])
-        await database.ask(`GRANT SELECT, INSERT ON ${table} TO ${user}`);
-      const { findings } = await examined({ type: server, url: url.href });
+        await database.ask(`GRANT SELECT, INSERT ON ${table} TO ${account}`);
+      const { findings } = await examined({ type: server, url });
       const sequence = (table: string) =>
-        server === 'postgres' ? [['missing-privilege', 'USAGE', `public.${table}_id_seq`, quoted]] : [];
+        server === 'postgres' ? [['missing-privilege', 'USAGE', `public.${table}_id_seq`, account]] : [];
       assert.deepEqual(findings.map(lackOf), [
-        ['missing-privilege', 'UPDATE', 'shedlock', quoted],
-        ['missing-privilege', 'UPDATE', 'cronlatch_run', quoted],
+        ['missing-privilege', 'UPDATE', 'shedlock', account],
+        ['missing-privilege', 'UPDATE', 'cronlatch_run', account],
         ...sequence('cronlatch_run'),
         ...sequence('cronlatch_run_event'),
-        ['missing-privilege', 'UPDATE', 'cronlatch_job', quoted],
-        ['missing-privilege', 'UPDATE', 'cronlatch_run_request', quoted],
+        ['missing-privilege', 'UPDATE', 'cronlatch_job', account],
+        ['missing-privilege', 'UPDATE', 'cronlatch_run_request', account],
         ...sequence('cronlatch_run_log'),
       ]);
       for (const { statement = '' } of findings) await database.ask(statement);
-      assert.deepEqual((await examined({ type: server, url: url.href })).findings, []);
-    } finally {
-      if (server === 'postgres') await database.ask(`DROP OWNED BY ${user}`);
-      await database.ask(`DROP USER ${user}`);
-      await database.dispose();
-    }
+      assert.deepEqual((await examined({ type: server, url })).findings, []);
+    });
   },
 );
 

@@ -7,9 +7,8 @@ import {
   testOnEveryServer,
   type ServerName,
 } from '../support/databases/fresh';
+import { PASSWORD, withUser } from '../support/databases/user';
 import { cronlatch, errorLines } from './cronlatch';
-
-const SECRET = 'top-secret';
 
 interface Reader {
   /** The address of a user who can only read. */
@@ -26,37 +25,17 @@ function testAsReader(
 ): void {
   for (const server of on)
     testOn(server, name, async () => {
-      const database = await databaseOn(server);
-      const user = `reader_${database.name.slice(-12)}`;
-      try {
-        for (const statement of grants(server, user, database.name)) await database.ask(statement);
-        const reader: Reader = {
-          ...{ user, database },
-          url(password = SECRET) {
-            const url = new URL(database.url.replace(/^mariadb:/, 'mysql:'));
-            url.username = user;
-            url.password = password;
-            return url.href.replace(/^mysql:/, `${server}:`);
-          },
-        };
-        await body(reader, server);
-      } finally {
-        const dropped =
-          server === 'postgres' ? [`DROP OWNED BY ${user}`, `DROP USER ${user}`] : [`DROP USER ${user}`];
-        for (const statement of dropped) await database.ask(statement);
-        await database.dispose();
-      }
+      await using database = closing(await databaseOn(server));
+      const isPostgres = server === 'postgres';
+      if (isPostgres) await database.ask('REVOKE CREATE ON SCHEMA public FROM PUBLIC');
+      const tables = isPostgres ? 'ALL TABLES IN SCHEMA public' : `${database.name}.*`;
+      await withUser(server, database, async ({ name: user, account, url }) => {
+        await database.ask(`GRANT SELECT ON ${tables} TO ${account}`);
+        const urlWith = (password: string): string =>
+          url.replace(`:${PASSWORD}@`, `:${password}@`).replace(/^mysql:/, `${server}:`);
+        await body({ user, database, url: (password = PASSWORD) => urlWith(password) }, server);
+      });
     });
-}
-
-function grants(server: ServerName, user: string, database: string): string[] {
-  if (server === 'postgres')
-    return [
-      'REVOKE CREATE ON SCHEMA public FROM PUBLIC',
-      `CREATE USER ${user} PASSWORD '${SECRET}'`,
-      `GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${user}`,
-    ];
-  return [`CREATE USER ${user} IDENTIFIED BY '${SECRET}'`, `GRANT SELECT ON ${database}.* TO ${user}`];
 }
 
 /** The only line with which each of these commands fails. */
@@ -69,7 +48,7 @@ async function failureOf(url: string): Promise<string> {
   }
   const [line = '', ...more] = lines;
   assert.deepEqual(more, []);
-  assert.ok(!line.includes(SECRET), line);
+  assert.ok(!line.includes(PASSWORD), line);
   return line;
 }
 
@@ -83,7 +62,7 @@ testAsReader(
     assert.deepEqual(more, []);
     assert.match(line, /rejected the statement for table 'shedlock': .*denied/);
     const [, grant = ''] = /As an administrator, run: (GRANT .+);$/.exec(line) ?? [];
-    assert.ok(!ended.stderr.includes(SECRET));
+    assert.ok(!ended.stderr.includes(PASSWORD));
     await database.ask(grant);
     assert.equal((await cronlatch(['init', '--url', url()])).status, 0, grant);
   },
@@ -115,7 +94,7 @@ testAsReader(
         /^Cannot log in to PostgreSQL at \S+ as nobody: role "nobody" does not exist\.$/,
       );
     }
-    const line = await failureOf(url(`not-${SECRET}`));
+    const line = await failureOf(url(`not-${PASSWORD}`));
     const [, found] =
       /^Cannot log in to M\w+ at \S+ as (\S+): the server refused the user name or the password \(Access denied/.exec(
         line,
@@ -139,9 +118,9 @@ testAsReader('a database that the user may not use is named', async ({ url, user
 });
 
 testOnEveryServer('a server that cannot be reached is named with its address alone', async (server) => {
-  const refused = await failureOf(`${server}://user:${SECRET}@127.0.0.1:1/app`);
+  const refused = await failureOf(`${server}://user:${PASSWORD}@127.0.0.1:1/app`);
   assert.match(refused, /^Cannot reach \w+ at 127\.0\.0\.1:1: nothing listens there \(.*ECONNREFUSED.*\)\.$/);
-  const unknown = await failureOf(`${server}://user:${SECRET}@db.invalid/app`);
+  const unknown = await failureOf(`${server}://user:${PASSWORD}@db.invalid/app`);
   assert.match(
     unknown,
     /^Cannot reach \w+ at db\.invalid:\d+: the (host is unknown|name of the host cannot be) /,

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { LockStorageError, SchemaMismatchError } from 'cronlatch';
 import { createTables as createOnMysql } from 'cronlatch/mysql2';
 import { createTables as createOnPostgres } from 'cronlatch/pg';
+import { closing } from '../../support/benches/closing';
 import { testDrivers } from '../../support/benches/driver';
 import { databaseOn, testOn } from '../../support/databases/fresh';
 import { eventually } from '../../support/clocks/eventually';
 import { reasonOf } from '../../support/benches/guard';
 import { Stranger } from '../../support/databases/stranger';
+import { PASSWORD, withUser } from '../../support/databases/user';
 
 testDrivers('if a table exists that cannot be used, createTables changes nothing', async (bench) => {
   await bench.query('CREATE TABLE shedlock (name VARCHAR(64) NOT NULL PRIMARY KEY)');
@@ -37,32 +38,20 @@ for (const kind of ['mysql', 'mariadb', 'postgres'] as const)
     kind,
     'without the right to create tables, createTables names the table and the server, without the password',
     async () => {
-      const database = await databaseOn(kind);
-      const user = `u${randomBytes(6).toString('hex')}`;
+      await using database = closing(await databaseOn(kind));
       const isPostgres = kind === 'postgres';
-      const account = isPostgres ? user : `'${user}'@'%'`;
-      const url = new URL(database.url);
-      [url.username, url.password] = [user, 'hunter2'];
-      await database.ask(
-        isPostgres
-          ? `CREATE ROLE ${user} LOGIN PASSWORD 'hunter2'`
-          : `CREATE USER ${account} IDENTIFIED BY 'hunter2'`,
-      );
       if (isPostgres) await database.ask('REVOKE CREATE ON SCHEMA public FROM PUBLIC');
-      else await database.ask(`GRANT SELECT ON ${database.name}.* TO ${account}`);
-      try {
-        const error = await reasonOf((isPostgres ? createOnPostgres : createOnMysql)(url.href));
+      await withUser(kind, database, async ({ account, url }) => {
+        if (!isPostgres) await database.ask(`GRANT SELECT ON ${database.name}.* TO ${account}`);
+        const error = await reasonOf((isPostgres ? createOnPostgres : createOnMysql)(url));
         assert.ok(error instanceof LockStorageError, String(error));
         assert.match(
           error.message,
           /^(MySQL|MariaDB|PostgreSQL) at [\w.]+:\d+ rejected the statement for table 'shedlock': .*denied/,
         );
         assert.equal(error.outcome, 'nothing-ran');
-        assert.doesNotMatch(`${error.stack} ${String(error.cause)}`, /hunter2/);
-      } finally {
-        await database.ask(isPostgres ? `DROP ROLE ${user}` : `DROP USER ${account}`);
-        await database.dispose();
-      }
+        assert.doesNotMatch(`${error.stack} ${String(error.cause)}`, new RegExp(PASSWORD));
+      });
     },
   );
 

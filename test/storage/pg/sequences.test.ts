@@ -6,6 +6,7 @@ import { closing } from '../../support/benches/closing';
 import { codesOf, examined } from '../../support/benches/doctor';
 import { JOB } from '../../support/benches/transaction';
 import { databaseOn, testOn } from '../../support/databases/fresh';
+import { withUser } from '../../support/databases/user';
 
 const TABLES = ['cronlatch_run', 'cronlatch_run_event', 'cronlatch_run_log'];
 
@@ -64,12 +65,9 @@ testOn(
 testOn('postgres', 'a user who may not repair a sequence gets the statement', async () => {
   await using database = closing(await usedDatabase());
   await setBack(database);
-  const user = `payroll_${database.name.slice(-12)}`;
-  const url = Object.assign(new URL(database.url), { username: user }).href;
-  await database.ask(`CREATE USER ${user} PASSWORD 'secret'`);
-  await database.ask(`GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA public TO ${user}`);
-  await database.ask(`GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${user}`);
-  try {
+  await withUser('postgres', database, async ({ account, url }) => {
+    await database.ask(`GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA public TO ${account}`);
+    await database.ask(`GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${account}`);
     await using guard = closing(await createJobGuard(url, OPTIONS));
     await assert.rejects(
       guard.run(JOB, () => {}),
@@ -79,8 +77,5 @@ testOn('postgres', 'a user who may not repair a sequence gets the statement', as
         return true;
       },
     );
-  } finally {
-    await database.ask(`DROP OWNED BY ${user}`);
-    await database.ask(`DROP USER ${user}`);
-  }
+  });
 });

@@ -11,6 +11,7 @@ import { nextEvent, runningJob, warningsOf } from '../../support/benches/guard';
 import { mariadbDatabase, type Administrator } from '../../support/databases/fresh';
 import { lockRows, migratedDataSource, shiftBack } from '../../support/databases/lock-table';
 import type { ServerDatabase } from '../../support/databases/types';
+import { withUser } from '../../support/databases/user';
 
 const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
 const DAILY: JobConfiguration = {
@@ -167,27 +168,24 @@ testOnDatabases(
     const first = bench.provider();
     await (await first.lock(JOB))?.unlock();
     await application.query(`DELETE FROM shedlock WHERE name = 'cronlatch-place'`);
-    const { root, name, url: ofOwner } = bench.database as ServerDatabase<Administrator>;
-    const role = `${name}_role`;
-    await root.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
-    await root.query(`GRANT SELECT, UPDATE ON shedlock TO ${role}`);
-    await root.query('REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC');
-    const url = Object.assign(new URL(ofOwner), { username: role, password: 'secret' });
-    const guard = await bench.openGuard({}, bench.dataSource({ url: url.href }));
-    const warnings = warningsOf(guard);
-    for (let tick = 0; tick < 2; tick += 1) assert.equal((await guard.run(JOB, () => {})).executed, true);
-    assert.equal(warnings.length, 1);
-    assert.match(
-      String(warnings[0]),
-      /^Could not find or insert the row 'cronlatch-place' of the lock table: /,
-    );
-    assert.deepEqual(
-      (await lockRows(application)).map(({ name: row }) => row),
-      ['job'],
-    );
-    await guard.close();
-    await root.query(`DROP OWNED BY ${role}`);
-    await root.query(`DROP ROLE ${role}`);
+    const database = bench.database as ServerDatabase<Administrator>;
+    await database.ask('REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC');
+    await withUser('postgres', database, async ({ account, url }) => {
+      await database.ask(`GRANT SELECT, UPDATE ON shedlock TO ${account}`);
+      const guard = await bench.openGuard({}, bench.dataSource({ url }));
+      const warnings = warningsOf(guard);
+      for (let tick = 0; tick < 2; tick += 1) assert.equal((await guard.run(JOB, () => {})).executed, true);
+      assert.equal(warnings.length, 1);
+      assert.match(
+        String(warnings[0]),
+        /^Could not find or insert the row 'cronlatch-place' of the lock table: /,
+      );
+      assert.deepEqual(
+        (await lockRows(application)).map(({ name }) => name),
+        ['job'],
+      );
+      await guard.close();
+    });
   },
   ['postgres'],
 );

@@ -1,45 +1,15 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { LockStorageError, type LockConfiguration } from 'cronlatch';
 import { createJobGuard } from 'cronlatch/typeorm';
 import { closing } from '../../support/benches/closing';
 import { nextEvent } from '../../support/benches/guard';
-import { testOnServer, testOnServers, type ServerBench } from '../../support/benches/server';
+import { testOnServer, testOnServers } from '../../support/benches/server';
 import { eventually } from '../../support/clocks/eventually';
+import { withUser, type DatabaseUser } from '../../support/databases/user';
 
 const JOB: LockConfiguration = { name: 'job', lockAtMostFor: '1m' };
 const MAY = 'SELECT, INSERT, UPDATE';
-
-interface User {
-  readonly name: string;
-  readonly account: string;
-  readonly url: string;
-}
-
-/** A user of the test's own, with access to the lock table. */
-async function withUser(
-  { server, database: { ask, url } }: ServerBench,
-  body: (user: User) => Promise<void>,
-  requirement = '',
-): Promise<void> {
-  const name = `u${randomBytes(6).toString('hex')}`;
-  const account = server === 'postgres' ? name : `'${name}'@'%'`;
-  const own = new URL(url);
-  [own.username, own.password] = [name, 'hunter2'];
-  await ask(
-    server === 'postgres'
-      ? `CREATE ROLE ${account} LOGIN PASSWORD 'hunter2'`
-      : `CREATE USER ${account} IDENTIFIED BY 'hunter2' ${requirement}`,
-  );
-  await ask(`GRANT ${MAY} ON shedlock TO ${account}`);
-  try {
-    await body({ name, account, url: own.href });
-  } finally {
-    if (server === 'postgres') await ask(`DROP OWNED BY ${account}`);
-    await ask(server === 'postgres' ? `DROP ROLE ${account}` : `DROP USER ${account}`);
-  }
-}
 
 /** The private PostgreSQL requires no password, but it can refuse a user. */
 const STATEMENTS = {
@@ -61,7 +31,8 @@ testOnServers(
     await bench.application.destroy();
     const { ask } = bench.database;
     const statements = STATEMENTS[bench.server === 'postgres' ? 'postgres' : 'mysql'];
-    await withUser(bench, async ({ account, url }) => {
+    await withUser(bench.server, bench.database, async ({ account, url }) => {
+      await ask(`GRANT ${MAY} ON shedlock TO ${account}`);
       const options = { logger: false, statementTimeout: '1s' } as const;
       await using guard = closing(await createJobGuard(bench.dataSource({ url }), options));
       const tick = guard.wrap(JOB, () => 'ran');
@@ -93,7 +64,8 @@ testOnServer(
   'mysql',
   'a user who must use TLS gets locks with the TLS options of the application, and an error without them (F-54)',
   async (bench) => {
-    const assertNeedsTls = async ({ url }: User): Promise<void> => {
+    const assertNeedsTls = async ({ account, url }: DatabaseUser): Promise<void> => {
+      await bench.database.ask(`GRANT ${MAY} ON shedlock TO ${account}`);
       await assert.rejects(
         createJobGuard(bench.dataSource({ url })),
         (error) => error instanceof LockStorageError && /Access denied/.test(error.message),
@@ -103,6 +75,6 @@ testOnServer(
       assert.equal((await guard.run(JOB, () => {})).executed, true);
       await guard.close();
     };
-    await withUser(bench, assertNeedsTls, 'REQUIRE SSL');
+    await withUser(bench.server, bench.database, assertNeedsTls, 'REQUIRE SSL');
   },
 );

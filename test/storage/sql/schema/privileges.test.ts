@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { LockStorageError } from 'cronlatch';
-import {
-  databaseOn,
-  testOnEveryServer,
-  type Administrator,
-  type ServerName,
-} from '../../../support/databases/fresh';
+import { closing } from '../../../support/benches/closing';
+import { databaseOn, testOnEveryServer, type ServerName } from '../../../support/databases/fresh';
 import { lockRows, migratedDataSource } from '../../../support/databases/lock-table';
+import { withUser as withDatabaseUser } from '../../../support/databases/user';
 import { reasonOf } from '../../../support/benches/guard';
 import { CheckedLockProvider } from '../../../support/stores/checked-lock-provider';
 
@@ -34,32 +30,17 @@ async function withUser(
   body: (bench: UserBench) => Promise<void>,
   keepRows = true,
 ): Promise<void> {
-  const database = await databaseOn(server);
-  const user = `u${randomBytes(6).toString('hex')}`;
-  const account = server === 'postgres' ? user : `'${user}'@'%'`;
-  const { root }: { root: Administrator } = database;
-  const run = (text: string): Promise<unknown> => root.query(text);
-  const dataSource = await migratedDataSource(database);
-  await run(
-    server === 'postgres'
-      ? `CREATE ROLE ${user} LOGIN PASSWORD 'secret'`
-      : `CREATE USER ${account} IDENTIFIED BY 'secret'`,
-  );
-  await run('CREATE TABLE beside (id INT)');
-  await run(`GRANT SELECT ON beside TO ${account}`);
-  if (privileges.length > 0) await run(`GRANT ${privileges.join(', ')} ON shedlock TO ${account}`);
-  const url = new URL(database.url);
-  [url.username, url.password] = [user, 'secret'];
-  const provider = new CheckedLockProvider(new DataSource({ type: server, url: url.href }), { keepRows });
-  try {
+  await using database = closing(await databaseOn(server));
+  const run = (text: string): Promise<unknown> => database.ask(text);
+  await using dataSource = closing(await migratedDataSource(database));
+  await withDatabaseUser(server, database, async ({ account, url }) => {
+    await run('CREATE TABLE beside (id INT)');
+    await run(`GRANT SELECT ON beside TO ${account}`);
+    if (privileges.length > 0) await run(`GRANT ${privileges.join(', ')} ON shedlock TO ${account}`);
+    const application = new DataSource({ type: server, url });
+    await using provider = closing(new CheckedLockProvider(application, { keepRows }));
     await body({ dataSource, run, provider });
-  } finally {
-    await provider.close();
-    await dataSource.destroy();
-    if (server === 'postgres') await run(`DROP OWNED BY ${account}`);
-    await run(server === 'postgres' ? `DROP ROLE ${account}` : `DROP USER ${account}`);
-    await database.dispose();
-  }
+  });
 }
 
 testOnEveryServer(`locks need only ${NEEDED.join(', ')} on the table (F-69)`, (server) =>

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { InvalidLockConfigurationError, SchemaMismatchError } from 'cronlatch';
 import { createCronlatchMigration, createJobGuard } from 'cronlatch/typeorm';
 import { closing } from '../../../support/benches/closing';
 import { databaseOn, testOn, testOnEvery } from '../../../support/databases/fresh';
+import { withUser } from '../../../support/databases/user';
 import { DAILY } from '../../../support/benches/guard-of-runs';
 import { warningsOf } from '../../../support/benches/guard';
 import { withRunStore } from '../../../support/benches/run-store';
@@ -83,34 +83,30 @@ testOnEvery(
 );
 
 testOn('postgres', 'a user without privileges on the table is warned once, and its jobs run', async () => {
-  const database = await databaseOn('postgres');
-  await withRunStore(database, {}, async ({ application }) => {
-    const user = `u${randomBytes(6).toString('hex')}`;
-    await application.query(`CREATE ROLE ${user} LOGIN PASSWORD 'secret'`);
-    await application.query(
-      `GRANT SELECT, INSERT, UPDATE ON shedlock, cronlatch_run, cronlatch_run_event, cronlatch_run_request TO ${user}`,
-    );
-    await application.query(`GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${user}`);
-    const url = new URL(database.url);
-    [url.username, url.password] = [user, 'secret'];
-    for (const privilege of ['REFERENCES', 'SELECT', 'SELECT, INSERT']) {
-      await application.query(`GRANT ${privilege} ON cronlatch_job TO ${user}`);
-      const source = new DataSource({ type: 'postgres', url: url.href });
-      await using guard = closing(await createJobGuard(source, QUIET));
-      const warnings = warningsOf(guard);
-      const job = guard.wrap(DAILY, () => 'done');
-      for (let poll = 0; poll < 3; poll += 1) {
-        await guard.runOverdue();
-        await job();
+  await using database = closing(await databaseOn('postgres'));
+  const { ask } = database;
+  await withRunStore(database, {}, () =>
+    withUser('postgres', database, async ({ account, url }) => {
+      await ask(
+        `GRANT SELECT, INSERT, UPDATE ON shedlock, cronlatch_run, cronlatch_run_event, cronlatch_run_request TO ${account}`,
+      );
+      await ask(`GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${account}`);
+      for (const privilege of ['REFERENCES', 'SELECT', 'SELECT, INSERT']) {
+        await ask(`GRANT ${privilege} ON cronlatch_job TO ${account}`);
+        const source = new DataSource({ type: 'postgres', url });
+        await using guard = closing(await createJobGuard(source, QUIET));
+        const warnings = warningsOf(guard);
+        const job = guard.wrap(DAILY, () => 'done');
+        for (let poll = 0; poll < 3; poll += 1) {
+          await guard.runOverdue();
+          await job();
+        }
+        assert.deepEqual(warnings, [
+          'Could not update the register of jobs. The guard will try again at the next poll.',
+        ]);
       }
-      assert.deepEqual(warnings, [
-        'Could not update the register of jobs. The guard will try again at the next poll.',
-      ]);
-    }
-    await application.query(`DROP OWNED BY ${user}`);
-    await application.query(`DROP ROLE ${user}`);
-  });
-  await database.dispose();
+    }),
+  );
 });
 
 testOnEvery('a table of another shape is a warning as well', (database) =>
