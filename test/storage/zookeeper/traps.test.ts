@@ -1,18 +1,16 @@
-/** Two mistakes of hand-written locks, with properties that they fail and cronlatch keeps. */
+/** Two mistakes of hand-written locks, which cronlatch does not make. */
 import assert from 'node:assert/strict';
-import { CreateMode, type Client } from 'node-zookeeper-client';
+import type { Client } from 'node-zookeeper-client';
 import { LockManager } from 'cronlatch';
 import { ZooKeeperLockProvider } from 'cronlatch/zookeeper';
 import { JOB, testOnZooKeeper, type ZooKeeperBench } from '../../support/benches/zookeeper';
 import { watchedClient } from '../../support/faults/watched-client';
-import { answerOf, childrenOf } from '../../support/servers/zookeeper';
+import { childrenOf } from '../../support/servers/zookeeper';
 
 type Release = () => Promise<unknown>;
 /** Waits for the lock in the session of a client. */
 type WaitForLock = (client: Client) => Promise<Release>;
 
-const HERD = 'a release wakes more than one waiter';
-const LOST_WAKE_UP = 'a waiter waits for ever';
 const WAITERS = 8;
 
 /** Eight instances wait. Each release wakes the next one only. */
@@ -42,7 +40,8 @@ async function wakesOne(bench: ZooKeeperBench, waitForLock: WaitForLock): Promis
   await release();
   await Promise.all(waiters);
   await allHeard();
-  assert.ok(woken.count <= WAITERS, HERD);
+  assert.ok(woken.count > 0, 'the waiters set watches');
+  assert.ok(woken.count <= WAITERS, 'a release wakes more than one waiter');
 }
 
 /** The holder releases after the waiter has looked at the queue, and before the watch of the waiter is set. */
@@ -62,53 +61,9 @@ async function hearsEveryRelease(bench: ZooKeeperBench, waitForLock: WaitForLock
   });
   const first = await Promise.race([waiter, over]).finally(cancel);
   assert.equal(isReleased, true, 'the waiter sets a watch');
-  assert.ok(first !== 'over', LOST_WAKE_UP);
+  assert.ok(first !== 'over', 'a waiter waits for ever');
   await first();
 }
-
-/** A lock as many write it: the lowest node holds. */
-function byHand(path: string, waitForChange: (client: Client, before: string) => Promise<void>): WaitForLock {
-  return async (client) => {
-    const own = await answerOf<string>((answer) =>
-      client.create(`${path}/n-`, CreateMode.EPHEMERAL_SEQUENTIAL, answer),
-    );
-    for (;;) {
-      const queue = (await childrenOf(client, path)).sort();
-      const before = queue[queue.indexOf(own.slice(path.length + 1)) - 1];
-      if (before === undefined) break;
-      await waitForChange(client, `${path}/${before}`);
-    }
-    return () => new Promise((resolve) => client.remove(own, resolve));
-  };
-}
-
-const watchesParent = (path: string): WaitForLock =>
-  byHand(
-    path,
-    (client, before) =>
-      new Promise((resolve) =>
-        client.getChildren(
-          path,
-          () => resolve(),
-          (_, children) => {
-            if (!children.includes(before.slice(path.length + 1))) resolve();
-          },
-        ),
-      ),
-  );
-
-const watchesAfterCheck = (path: string): WaitForLock =>
-  byHand(
-    path,
-    (client, before) =>
-      new Promise((resolve) =>
-        client.exists(
-          before,
-          () => resolve(),
-          () => {},
-        ),
-      ),
-  );
 
 const ours =
   ({ path }: ZooKeeperBench): WaitForLock =>
@@ -117,24 +72,8 @@ const ours =
     return () => lock.unlock();
   };
 
-function create(client: Client, path: string): Promise<string> {
-  return answerOf((answer) => client.create(path, answer));
-}
-
-testOnZooKeeper('a watch on the parent, written by hand, wakes the whole herd', async (bench) => {
-  const path = await create(bench.operator, bench.path);
-  const property = wakesOne(bench, watchesParent(path));
-  await assert.rejects(property, { name: 'AssertionError', message: HERD });
-});
-
 testOnZooKeeper('a release wakes one waiter of eight', async (bench) => {
   await wakesOne(bench, ours(bench));
-});
-
-testOnZooKeeper('a watch that is set after the check, written by hand, misses a release', async (bench) => {
-  const path = await create(bench.operator, bench.path);
-  const property = hearsEveryRelease(bench, watchesAfterCheck(path));
-  await assert.rejects(property, { name: 'AssertionError', message: LOST_WAKE_UP });
 });
 
 testOnZooKeeper('a release before the watch is set still wakes the waiter', async (bench) => {
