@@ -2,19 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configureJobGuard, InvalidLockUseError, LockAssert, OncePerDay, SchedulerLock } from 'cronlatch';
 import { guardOfRuns } from '../../support/benches/guard-of-runs';
-import { foreignDecorator } from '../../support/jobs/both-modes';
-
-const wrapped = foreignDecorator(
-  (method) =>
-    async function (this: unknown, ...args) {
-      return await method.apply(this, args);
-    },
-);
+import { calling } from '../../support/jobs/both-modes';
 
 void test('a foreign wrapper between the lock and the period is rejected with the first instance, because it hides one', () => {
   class Jobs {
     @SchedulerLock('hiding', '1m')
-    @wrapped
+    @calling
     @OncePerDay({ name: 'hidden', timeZone: 'UTC' })
     async closeDay(): Promise<void> {}
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { Cron, ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
-import { OncePerDay, SchedulerLock } from 'cronlatch';
+import { currentRun, OncePerDay, SchedulerLock } from 'cronlatch';
 import { CronlatchModule } from 'cronlatch/nestjs';
 import { nextEvent, reasonOf } from '../../support/benches/guard';
 import { guardOfRuns, type GuardOfRuns } from '../../support/benches/guard-of-runs';
@@ -13,13 +13,14 @@ const NO_BANK = new Error('no bank today');
 
 @Injectable()
 class Bank {
-  readonly attempts: number[] = [];
+  readonly attempts: string[] = [];
 
   @Cron('0 3 * * *', { timeZone: 'Europe/Paris' })
   @SchedulerLock('close-day', '1m')
   @OncePerDay()
   async closeDay(): Promise<void> {
-    if (this.attempts.push(this.attempts.length + 1) === 1) await Promise.reject(NO_BANK);
+    const { periodKey, attempt } = currentRun();
+    if (this.attempts.push(`${periodKey} ${attempt}`) === 1) await Promise.reject(NO_BANK);
   }
 }
 
@@ -41,7 +42,7 @@ async function aMinute({ clock }: GuardOfRuns): Promise<void> {
   for (let i = 0; i < 50; i += 1) await turn();
 }
 
-void test('overdue runs start after the application has started, and not while it starts', async () => {
+void test('overdue runs start on their own instance after the application has started, and not while it starts', async () => {
   const bench = guardOfRuns({ pollInterval: '1m' });
   const { guard } = bench;
   const app = await application({
@@ -53,13 +54,13 @@ void test('overdue runs start after the application has started, and not while i
     assert.equal(await reasonOf(app.get(Bank).closeDay()), NO_BANK);
     await aMinute(bench);
     await aMinute(bench);
-    assert.deepEqual(attempts, [1]);
+    assert.deepEqual(attempts, ['2026-11-20 1']);
   };
   await app.init();
   const completed = nextEvent(guard, 'run:completed');
   await aMinute(bench);
   await completed;
-  assert.deepEqual(attempts, [1, 2]);
+  assert.deepEqual(attempts, ['2026-11-20 1', '2026-11-20 2']);
   await app.close();
 });
 

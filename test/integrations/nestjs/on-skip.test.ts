@@ -5,18 +5,10 @@ import { Cron, Interval } from '@nestjs/schedule';
 import { JobSkippedError, SchedulerLock } from 'cronlatch';
 import { guardBench } from '../../support/benches/guard';
 import { turn } from '../../support/benches/lock';
-import { foreignDecorator } from '../../support/jobs/both-modes';
+import { calling } from '../../support/jobs/both-modes';
 import { RecordingLogger, startWith } from './application';
 
 const JOB = { name: 'export-orders', lockAtMostFor: '1h', onSkip: 'throw' } as const;
-
-/** A decorator of a monitoring tool. */
-const monitored = foreignDecorator(
-  (method) =>
-    async function (this: unknown, ...args) {
-      return await method.apply(this, args);
-    },
-);
 
 @Injectable()
 class Direct {
@@ -30,7 +22,7 @@ class Direct {
 @Injectable()
 class Monitored {
   @Cron('0 3 * * *', { timeZone: 'UTC' })
-  @monitored
+  @calling
   @SchedulerLock(JOB)
   async exportOrders(): Promise<number> {
     return await Promise.resolve(3);

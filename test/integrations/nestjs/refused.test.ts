@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Inject, Injectable, Module, Scope, type ModuleMetadata, type Type } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  Module,
+  Scope,
+  type ModuleMetadata,
+  type Provider,
+  type Type,
+} from '@nestjs/common';
 import { REQUEST } from '@nestjs/core';
 import { Cron, Interval, ScheduleModule } from '@nestjs/schedule';
 import { InvalidLockConfigurationError, InvalidLockUseError, OncePerDay, SchedulerLock } from 'cronlatch';
@@ -48,38 +56,42 @@ void test('a class that two modules provide has two instances, and is rejected',
   assert.match(reason.message, /Locked\.closeDay \(First\) and by Locked\.closeDay \(Second\)/);
 });
 
-void test('an instance with two tokens causes a warning, because Nest schedules its jobs for each', async () => {
-  const { guard, lines } = guardBench();
-  const app = await startWith(guard, [Locked, { provide: 'alias', useExisting: Locked }]);
-  assert.equal(cronJobs(app).size, 2);
-  await app.close();
-  assert.match(lines.join(), /Locked\.closeDay .* under two tokens.* fires twice/);
-});
+for (const [what, again] of [
+  ['an instance with two tokens', { provide: 'alias', useExisting: Locked }],
+  [
+    'an instance that a factory provides again',
+    { provide: 'again', useFactory: (locked: Locked) => locked, inject: [Locked] },
+  ],
+] as const)
+  void test(`${what} causes a warning, because Nest schedules its jobs for each token`, async () => {
+    const { guard, lines } = guardBench();
+    const app = await startWith(guard, [Locked, again as Provider]);
+    assert.equal(cronJobs(app).size, 2);
+    await app.close();
+    assert.match(lines.join(), /Locked\.closeDay .* under two tokens.* fires twice/);
+  });
 
-void test('an instance that a factory provides again causes the same warning', async () => {
-  const { guard, lines } = guardBench();
-  const again = { provide: 'again', useFactory: (locked: Locked) => locked, inject: [Locked] };
-  const app = await startWith(guard, [Locked, again]);
-  assert.equal(cronJobs(app).size, 2);
-  await app.close();
-  assert.match(lines.join(), /Locked\.closeDay .* under two tokens.* fires twice/);
-});
-
-void test('a job that two imports of ScheduleModule mount causes a warning', async () => {
-  const { guard, lines } = guardBench();
-  const imports = [
-    ScheduleModule.forRoot(),
-    ScheduleModule.forRoot({ timeouts: false }), // Nest 10 imports it once if both look the same.
-    CronlatchModule.forRoot({ guard }),
-  ];
-  const app = await application({ imports, providers: [Locked] });
-  await app.init();
-  await app.close();
-  assert.match(
-    lines.join(),
+for (const [what, schedules, message] of [
+  [
+    'a job that two imports of ScheduleModule mount',
+    // Nest 10 imports it once if both look the same.
+    [ScheduleModule.forRoot(), ScheduleModule.forRoot({ timeouts: false })],
     /Locked\.closeDay is scheduled, but ScheduleModule\.forRoot\(\) is imported twice\..* two cron jobs call it at every tick/,
-  );
-});
+  ],
+  [
+    'a schedule that no module mounts',
+    [],
+    /Locked\.closeDay is scheduled, but nothing calls it. Import ScheduleModule/,
+  ],
+] as const)
+  void test(`${what} causes a warning`, async () => {
+    const { guard, lines } = guardBench();
+    const imports = [...schedules, CronlatchModule.forRoot({ guard })];
+    const app = await application({ imports, providers: [Locked] });
+    await app.init();
+    await app.close();
+    assert.match(lines.join(), message);
+  });
 
 for (const [what, provider] of [
   ['request-scoped', { provide: Locked, useClass: Locked, scope: Scope.REQUEST }],
@@ -154,15 +166,4 @@ void test('a scheduled method without a lock is ignored', async () => {
   await app.close(); // A failed assertion before it would leave the timer, and the process would not end.
   assert.equal(runs, 1);
   assert.deepEqual(emitted, []);
-});
-
-void test('a schedule that no module mounts causes a warning', async () => {
-  const { guard, lines } = guardBench();
-  const app = await application({
-    imports: [CronlatchModule.forRoot({ guard })],
-    providers: [Locked],
-  });
-  await app.init();
-  await app.close();
-  assert.match(lines.join(), /Locked\.closeDay is scheduled, but nothing calls it. Import ScheduleModule/);
 });

@@ -4,17 +4,9 @@ import { Cron } from '@nestjs/schedule';
 import { configureJobGuard, OncePerDay, SchedulerLock, type JobGuard } from 'cronlatch';
 import { reasonOf } from '../../support/benches/guard';
 import { guardOfRuns } from '../../support/benches/guard-of-runs';
-import { foreignDecorator } from '../../support/jobs/both-modes';
+import { calling, foreignDecorator } from '../../support/jobs/both-modes';
 import { startWith } from './application';
 import { IN_TOKYO, ordersWith, outcomeOf } from './orders';
-
-/** A decorator that replaces the method by a function without anything of the method. */
-const bare = foreignDecorator(
-  (method) =>
-    async function (this: unknown, ...args) {
-      return await method.apply(this, args);
-    },
-);
 
 /** A decorator that copies the metadata to its function, as those for Nest do. */
 const copying = foreignDecorator((method) => {
@@ -32,7 +24,7 @@ void describe('the day is in the zone of the cron job, with a wrapper that copie
 });
 
 void describe('a wrapper that copies nothing', () => {
-  for (const [name, order] of ordersWith(() => bare as MethodDecorator)) {
+  for (const [name, order] of ordersWith(() => calling as MethodDecorator)) {
     const isAbove = (one: string, other: string): boolean => name.indexOf(one) < name.indexOf(other);
     if (!isAbove('the wrapper', '@Cron')) {
       void test(`the day is in the zone of the cron job: ${name}`, async () =>
@@ -53,7 +45,7 @@ void describe('a wrapper that copies nothing', () => {
 
 void test('the zone is that of the cron job also if a guard is configured before Nest has found the job', async () => {
   const prepare = (guard: JobGuard): void => configureJobGuard(guard, { replace: true });
-  const orders = ordersWith(() => bare as MethodDecorator).filter(([name]) =>
+  const orders = ordersWith(() => calling as MethodDecorator).filter(([name]) =>
     name.startsWith('@Cron above the'),
   );
   for (const [, order] of orders) assert.deepEqual(await outcomeOf(order, { prepare }), IN_TOKYO);
@@ -63,7 +55,7 @@ void test('the zone is that of the cron job also if a guard is configured before
 void test('the start fails with the name of a wrapped job if its cron job has no time zone and the guard has no default', async () => {
   class Jobs {
     @Cron('0 3 * * *')
-    @bare
+    @calling
     @SchedulerLock('no-zone', '1m')
     @OncePerDay()
     async closeDay(): Promise<void> {}

@@ -16,3 +16,11 @@ export function foreignDecorator(change: (method: Method) => Method | void): Met
     return undefined;
   }) as MethodDecoratorOfBothModes;
 }
+
+/** A decorator that calls the method from another function, which has nothing of the method. */
+export const calling = foreignDecorator(
+  (method) =>
+    async function (this: unknown, ...args) {
+      return await method.apply(this, args);
+    },
+);
