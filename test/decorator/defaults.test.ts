@@ -6,20 +6,11 @@ import { useTestGuard, type TestGuard } from 'cronlatch/testing';
 class Jobs {
   renewed: Promise<unknown> = Promise.resolve();
 
-  @SchedulerLock({ name: 'renewed', keepAlive: true })
-  async withKeepAlive(): Promise<number | undefined> {
-    await this.renewed;
-    return currentLock().remainingMs();
-  }
-
   @SchedulerLock('plain')
   async plain(): Promise<number | undefined> {
     await this.renewed;
     return currentLock().remainingMs();
   }
-
-  @SchedulerLock({ name: 'never-renewed', keepAlive: false, lockAtLeastFor: 0 })
-  async neverRenewed(): Promise<void> {}
 
   @OncePerDay({ name: 'close-day' })
   async closeDay(): Promise<string | undefined> {
@@ -37,15 +28,6 @@ beforeEach(() => {
 });
 afterEach(async () => await bench.dispose());
 
-void test('a decorated method without lockAtMostFor is kept alive from the guard’s default', async () => {
-  const jobs = new Jobs();
-  jobs.renewed = bench.next('lock:extended');
-  const remaining = jobs.withKeepAlive();
-  await bench.next('run:started');
-  bench.clock.advance('1m');
-  assert.equal(await remaining, 180_000);
-});
-
 void test('a decorated method that only has a name gets every default of the guard', async () => {
   const jobs = new Jobs();
   jobs.renewed = bench.next('lock:extended');
@@ -56,11 +38,6 @@ void test('a decorated method that only has a name gets every default of the gua
   assert.equal(await bench.lockProvider.lock({ name: 'plain', lockAtMostFor: '1m' }), undefined);
   bench.clock.advance('10s');
   assert.ok(await bench.lockProvider.lock({ name: 'plain', lockAtMostFor: '1m' }));
-});
-
-void test('a decorated method can turn the guard’s defaults off', async () => {
-  await new Jobs().neverRenewed();
-  assert.ok(await bench.lockProvider.lock({ name: 'never-renewed', lockAtMostFor: '1m' }));
 });
 
 void test('a decorated once-per method without a time zone runs in the guard’s default time zone', async () => {

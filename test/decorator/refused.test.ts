@@ -3,91 +3,72 @@ import { test } from 'node:test';
 import { InvalidLockUseError, SchedulerLock } from 'cronlatch';
 import { useTestGuard } from 'cronlatch/testing';
 
-const refused = (message: RegExp) => ({ name: 'InvalidLockUseError', message });
+/** When the class is declared, or a first instance is made. */
+function testRefused(where: string, message: RegExp, declare: () => unknown): void {
+  void test(where, () => assert.throws(declare, { name: 'InvalidLockUseError', message }));
+}
 
-void test('twice on one method, with the name of the method and both locks (F-84)', () => {
-  assert.throws(
-    () => {
-      class Jobs {
-        @SchedulerLock('first', '1m')
-        @SchedulerLock('second', '1m')
-        async nightly(): Promise<void> {}
-      }
-      return Jobs;
-    },
-    refused(/'nightly' has @SchedulerLock twice: 'second' and 'first'/),
-  );
+testRefused(
+  'twice on one method, with the name of the method and both locks (F-84)',
+  /'nightly' has @SchedulerLock twice: 'second' and 'first'/,
+  () => {
+    class Jobs {
+      @SchedulerLock('first', '1m')
+      @SchedulerLock('second', '1m')
+      async nightly(): Promise<void> {}
+    }
+    return Jobs;
+  },
+);
+
+testRefused('on a getter (F-84)', /@SchedulerLock\('job'\) was applied to an accessor/, () => {
+  class Jobs {
+    // @ts-expect-error -- a getter is not a method
+    @SchedulerLock('job', '1m')
+    get nightly(): number {
+      return 1;
+    }
+  }
+  return Jobs;
 });
 
-void test('on a getter (F-84)', () => {
-  assert.throws(
-    () => {
-      class Jobs {
-        // @ts-expect-error -- a getter is not a method
-        @SchedulerLock('job', '1m')
-        get nightly(): number {
-          return 1;
-        }
-      }
-      return Jobs;
-    },
-    refused(/@SchedulerLock\('job'\) was applied to an accessor/),
-  );
+testRefused('on a setter (F-84)', /@SchedulerLock\('job'\) was applied to an accessor/, () => {
+  class Jobs {
+    // @ts-expect-error -- a setter is not a method
+    @SchedulerLock('job', '1m')
+    set nightly(_value: number) {}
+  }
+  return Jobs;
 });
 
-void test('on a setter (F-84)', () => {
-  assert.throws(
-    () => {
-      class Jobs {
-        // @ts-expect-error -- a setter is not a method
-        @SchedulerLock('job', '1m')
-        set nightly(_value: number) {}
-      }
-      return Jobs;
-    },
-    refused(/@SchedulerLock\('job'\) was applied to an accessor/),
-  );
+testRefused('on an accessor (F-84)', /@SchedulerLock\('job'\) was applied to an accessor/, () => {
+  class Jobs {
+    // @ts-expect-error -- an accessor is not a method
+    @SchedulerLock('job', '1m')
+    accessor nightly = 1;
+  }
+  return Jobs;
 });
 
-void test('on an accessor (F-84)', () => {
-  assert.throws(
-    () => {
-      class Jobs {
-        // @ts-expect-error -- an accessor is not a method
-        @SchedulerLock('job', '1m')
-        accessor nightly = 1;
-      }
-      return Jobs;
-    },
-    refused(/@SchedulerLock\('job'\) was applied to an accessor/),
-  );
+testRefused('on a class (F-84)', /@SchedulerLock\('job'\) was applied to a (field or a )?class/, () => {
+  // @ts-expect-error -- a class is not a method
+  @SchedulerLock('job', '1m')
+  class Jobs {}
+  return Jobs;
 });
 
-void test('on a class (F-84)', () => {
-  assert.throws(
-    () => {
-      // @ts-expect-error -- a class is not a method
+testRefused(
+  'on a field that does not hold a function',
+  /@SchedulerLock\('job'\) was applied to (1|a field)/,
+  () => {
+    class Jobs {
+      // @ts-expect-error -- a number is not a function
       @SchedulerLock('job', '1m')
-      class Jobs {}
-      return Jobs;
-    },
-    refused(/@SchedulerLock\('job'\) was applied to a (field or a )?class/),
-  );
-});
-
-void test('on a field that does not hold a function', () => {
-  assert.throws(
-    () => {
-      class Jobs {
-        // @ts-expect-error -- a number is not a function
-        @SchedulerLock('job', '1m')
-        nightly = 1;
-      }
-      return new Jobs();
-    },
-    refused(/@SchedulerLock\('job'\) was applied to (1|a field)/),
-  );
-});
+      nightly = 1;
+    }
+    return new Jobs();
+  },
+);
 
 void test('a generator, when it is called, because cronlatch could not wait for its work', async () => {
   await using bench = useTestGuard();

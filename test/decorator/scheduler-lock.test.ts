@@ -59,18 +59,6 @@ for (const [method, name, lockAtLeastForMs] of [
   });
 }
 
-void test('without lockAtLeastFor the lock is free when the method has ended', async () => {
-  await new Jobs().byDefault();
-  assert.equal(await isHeld('by-default'), false);
-});
-
-void test('a call that does not get the lock resolves to undefined', async () => {
-  assert.ok(await bench.lockProvider.lock({ name: 'by-position', lockAtMostFor: '1h' }));
-  const skipped = bench.next('lock:skipped');
-  assert.equal(await new Jobs().byPosition(), undefined);
-  assert.equal((await skipped).reason, 'locked');
-});
-
 void test('the method’s own error is rethrown unchanged (F-88)', async () => {
   for (const error of [new Error('mine'), 'text', null] as Error[])
     await assert.rejects(new Jobs().failing(error), (thrown) => thrown === error);
