@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CronlatchEvents, Logger } from 'cronlatch';
-import { guardBench, runningJob, withoutProcess, type GuardBench } from '../support/benches/guard';
+import type { CronlatchEvents } from 'cronlatch';
+import { guardBench, recordingLogger, runningJob } from '../support/benches/guard';
 import { JOB, turn } from '../support/benches/lock';
 
-/** A guard whose lines have their levels. */
-function loggedBench(): GuardBench & { readonly closingLines: () => string[] } {
-  const all: string[] = [];
-  const levels = ['error', 'warn', 'info', 'debug'] as const;
-  const methods = levels.map((level) => [
-    level,
-    (line: string) => void all.push(`${level}: ${withoutProcess(line)}`),
-  ]);
-  const bench = guardBench({ logger: Object.fromEntries(methods) as Logger });
-  return { ...bench, closingLines: () => all.filter((line) => / (closing:|closed )/.test(line)) };
+/** A guard that also logs what is not a warning. */
+function loggedBench() {
+  const logger = recordingLogger();
+  const closingLines = (): string[] => logger.lines.filter((line) => / (closing:|closed )/.test(line));
+  return { ...guardBench({ logger }), closingLines };
 }
 
 void test('a closing guard has a line when it begins to wait for jobs, and one when it has closed', async () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
-import { LockLostError, LockStorageError, type CronlatchEvents, type Logger } from 'cronlatch';
+import { LockLostError, LockStorageError, type CronlatchEvents } from 'cronlatch';
 import type { EventName } from 'cronlatch/provider';
-import { guardBench, reasonOf, withoutProcess } from '../support/benches/guard';
+import { guardBench, reasonOf, recordingLogger } from '../support/benches/guard';
 import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
 import { JOB } from '../support/benches/lock';
 
@@ -10,15 +10,10 @@ const job = { name: 'job', scheduledAt: undefined };
 const scheduled = { name: 'job', scheduledAt: new Date('2026-11-20T03:00:00Z') };
 
 function lineOf<K extends EventName>(name: K, event: CronlatchEvents[K]): string[] {
-  const lines: string[] = [];
-  const levels = ['error', 'warn', 'info', 'debug'] as const;
-  const methods = levels.map((level) => [
-    level,
-    (line: string) => void lines.push(`${level}: ${withoutProcess(line)}`),
-  ]);
-  const { events } = guardBench({ logger: Object.fromEntries(methods) as Logger });
+  const logger = recordingLogger();
+  const { events } = guardBench({ logger });
   events.emit(name, event);
-  return lines;
+  return logger.lines;
 }
 
 void test('each event that must be visible without a listener is one line', () => {

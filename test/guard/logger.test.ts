@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { JobGuard } from 'cronlatch';
 import { EventHub } from 'cronlatch/provider';
-import { guardBench, reasonOf, runningJob, withoutProcess } from '../support/benches/guard';
+import { guardBench, reasonOf, recordingLogger, runningJob } from '../support/benches/guard';
 import { JOB } from '../support/benches/lock';
 
 const job = { name: 'job', scheduledAt: undefined };
@@ -16,14 +16,12 @@ void test('a logger with only warn and error gets no line about successful runs 
 });
 
 void test('a run that completes is exactly one line of info, and a start and a skip are lines of debug', async () => {
-  const lines: string[] = [];
-  const write = (level: string) => (line: string) => void lines.push(`${level}: ${withoutProcess(line)}`);
-  const logger = { error: assert.fail, warn: assert.fail, info: write('info'), debug: write('debug') };
+  const logger = recordingLogger();
   const { guard, clock, other } = guardBench({ logger });
   await guard.run(JOB, () => void clock.advance('90s'));
   await other.lock(JOB);
   await guard.run(JOB, () => {});
-  const [started, completed, skipped, ...others] = lines;
+  const [started, completed, skipped, ...others] = logger.lines;
   assert.equal(started, "debug: cronlatch run:started: job 'job' started.");
   assert.equal(completed, "info: cronlatch run:completed: job 'job' completed in 1 min 30 s.");
   assert.match(

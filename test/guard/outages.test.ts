@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LockStorageError, SchemaMismatchError, type CronlatchEvents, type JobGuardOptions } from 'cronlatch';
 import type { LockProvider } from 'cronlatch/provider';
-import { guardBench, reasonOf, withoutProcess } from '../support/benches/guard';
+import { guardBench, reasonOf, recordingLogger, withoutProcess } from '../support/benches/guard';
 import { JOB, turn } from '../support/benches/lock';
 
 const NAMES = ['close-day', 'send-invoices', 'sync-stock', 'clean-up'];
@@ -10,13 +10,10 @@ const NAMES = ['close-day', 'send-invoices', 'sync-stock', 'clean-up'];
 /** A guard on a store that can be turned off, with the lines of its log. */
 function outageBench(options: Partial<JobGuardOptions> = {}) {
   const { provider, clock, events } = guardBench({ logger: false });
-  const lines: string[] = [];
   const details: string[] = [];
-  const write = (level: string) => (line: string) => void lines.push(`${level}: ${withoutProcess(line)}`);
-  const logger = {
-    ...{ error: write('error'), warn: write('warn'), info: write('info') },
-    debug: (line: string) => void details.push(withoutProcess(line)),
-  };
+  const { lines, error, warn, info } = recordingLogger();
+  const debug = (line: string): void => void details.push(withoutProcess(line));
+  const logger = { error, warn, info, debug };
   const store: { failure?: Error | undefined; probes: number } = { probes: 0 };
   const lockProvider: LockProvider = {
     lock: async (...args) => {

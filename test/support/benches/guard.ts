@@ -16,15 +16,18 @@ export function withoutProcess(line: string): string {
   return line.replace(`${hostname()}/${process.pid} `, '');
 }
 
+/** A logger with all levels, and its lines. */
+export function recordingLogger() {
+  const lines: string[] = [];
+  const at = (level: string) => (line: string) => void lines.push(`${level}: ${withoutProcess(line)}`);
+  return { lines, error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
+}
+
 /** A guard on a store with faults, under a clock that the test moves, with its events and its log lines. */
 export function guardBench(options: Partial<JobGuardOptions> = {}) {
   const { provider, clock, events, ...bench } = executorBench();
-  const lines: string[] = [];
-  const logger = {
-    warn: (line: string) => void lines.push(`warn: ${withoutProcess(line)}`),
-    error: (line: string) => void lines.push(`error: ${withoutProcess(line)}`),
-  };
-  const guard = new JobGuard({ lockProvider: provider, clock, events, logger, ...options });
+  const { lines, warn, error } = recordingLogger();
+  const guard = new JobGuard({ lockProvider: provider, clock, events, logger: { warn, error }, ...options });
   return { ...bench, provider, clock, events, lines, guard };
 }
 
