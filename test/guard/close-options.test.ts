@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import type { CloseOptions } from 'cronlatch/provider';
 import { guardBench, runningJob } from '../support/benches/guard';
-import { turn } from '../support/benches/lock';
 
 const REFUSED: [CloseOptions, RegExp][] = [
   [{ timeout: '20' }, /^timeout of close is "20"/],
@@ -30,21 +29,6 @@ void test('closeOnSignals with invalid options listens to no signal', () => {
   const { guard } = guardBench();
   assert.throws(() => guard.closeOnSignals({ timeout: 'x' }));
   assert.equal(process.listenerCount('SIGTERM') + process.listenerCount('SIGINT'), 0);
-});
-
-void test('by default close takes up to 20 seconds, and the last 5 are grace', async () => {
-  const { guard, clock } = guardBench();
-  const { lock } = await runningJob(guard);
-  const closing = guard.close();
-  await turn();
-  clock.advance(14_999);
-  await turn();
-  assert.equal(lock.signal.aborted, false);
-  clock.advance(1);
-  await turn();
-  assert.equal(lock.signal.aborted, true);
-  clock.advance('5s');
-  assert.deepEqual(await closing, { settled: [], abandoned: ['job'] });
 });
 
 void test('a timeout shorter than the default grace is all grace', async () => {

@@ -5,24 +5,30 @@ import { currentLock, LockAssert } from 'cronlatch';
 import { guardBench, runningJob } from '../support/benches/guard';
 import { JOB, turn } from '../support/benches/lock';
 
-void test('signals abort at the timeout less the grace, with an AbortError as their reason (F-13)', async () => {
-  const { guard, clock } = guardBench();
-  const { lock, finish } = await runningJob(guard);
-  const closing = guard.close({ timeout: '20s', grace: '5s' });
-  await turn();
-  clock.advance(14_999);
-  await turn();
-  assert.equal(lock.signal.aborted, false);
-  const aborted = once(lock.signal, 'abort');
-  clock.advance(1);
-  await aborted;
-  const reason: unknown = lock.signal.reason;
-  assert.ok(reason instanceof DOMException);
-  assert.equal(reason.name, 'AbortError');
-  assert.match(reason.message, /closing/);
-  finish();
-  assert.deepEqual(await closing, { settled: ['job'], abandoned: [] });
-});
+const TWENTY_SECONDS = [
+  ['timeout', { timeout: '20s', grace: '5s' }],
+  ['default timeout', {}],
+] as const;
+
+for (const [which, options] of TWENTY_SECONDS)
+  void test(`signals abort at the ${which} less the grace, with an AbortError as their reason (F-13)`, async () => {
+    const { guard, clock } = guardBench();
+    const { lock, finish } = await runningJob(guard);
+    const closing = guard.close(options);
+    await turn();
+    clock.advance(14_999);
+    await turn();
+    assert.equal(lock.signal.aborted, false);
+    const aborted = once(lock.signal, 'abort');
+    clock.advance(1);
+    await aborted;
+    const reason: unknown = lock.signal.reason;
+    assert.ok(reason instanceof DOMException);
+    assert.equal(reason.name, 'AbortError');
+    assert.match(reason.message, /closing/);
+    finish();
+    assert.deepEqual(await closing, { settled: ['job'], abandoned: [] });
+  });
 
 void test('a job whose signal has aborted still holds its lock', async () => {
   const { guard } = guardBench();
@@ -37,25 +43,26 @@ void test('a job whose signal has aborted still holds its lock', async () => {
   await closing;
 });
 
-void test('at the timeout close stops waiting: the job is abandoned and keeps its lock until the lease expires (F-13)', async () => {
-  const { guard, clock, other, accessor, names, lines } = guardBench();
-  const job = await runningJob(guard);
-  const closing = guard.close({ timeout: '20s', grace: '5s' });
-  for (const part of ['15s', '5s']) {
-    await turn();
-    clock.advance(part);
-  }
-  assert.deepEqual(await closing, { settled: [], abandoned: ['job'] });
-  assert.deepEqual(lines, [
-    "warn: cronlatch guard:warning: Job 'job' is still running, and the guard no longer waits for it. Its lock stays held until its lease expires.",
-  ]);
-  job.finish('late');
-  assert.deepEqual(await job.result, { executed: true, value: 'late' });
-  assert.equal(await other.lock(JOB), undefined);
-  assert.ok(!accessor.calls.includes('unlock') && !names().includes('lock:released'));
-  clock.advance('10m');
-  assert.ok(await other.lock(JOB));
-});
+for (const [which, options] of TWENTY_SECONDS)
+  void test(`at the ${which} close stops waiting: the job is abandoned and keeps its lock until the lease expires (F-13)`, async () => {
+    const { guard, clock, other, accessor, names, lines } = guardBench();
+    const job = await runningJob(guard);
+    const closing = guard.close(options);
+    for (const part of ['15s', '5s']) {
+      await turn();
+      clock.advance(part);
+    }
+    assert.deepEqual(await closing, { settled: [], abandoned: ['job'] });
+    assert.deepEqual(lines, [
+      "warn: cronlatch guard:warning: Job 'job' is still running, and the guard no longer waits for it. Its lock stays held until its lease expires.",
+    ]);
+    job.finish('late');
+    assert.deepEqual(await job.result, { executed: true, value: 'late' });
+    assert.equal(await other.lock(JOB), undefined);
+    assert.ok(!accessor.calls.includes('unlock') && !names().includes('lock:released'));
+    clock.advance('10m');
+    assert.ok(await other.lock(JOB));
+  });
 
 void test('no lock is released while its job runs (F-13)', async () => {
   const { guard, clock, accessor } = guardBench();

@@ -5,11 +5,6 @@ import { signal } from '../support/benches/executor';
 import { guardBench, runningJob } from '../support/benches/guard';
 import { JOB, turn } from '../support/benches/lock';
 
-void test('a guard without running jobs closes at once', async () => {
-  const { guard } = guardBench();
-  assert.deepEqual(await guard.close(), { settled: [], abandoned: [] });
-});
-
 void test('close waits for running jobs, and returns which ones it waited for', async () => {
   const { guard, other, names } = guardBench();
   const job = await runningJob(guard);

@@ -38,14 +38,11 @@ void test('the signal aborts at the end of a shortening extension whose answer w
 });
 
 void test('a release that cannot be written is not retried forever after the guard has closed', async () => {
-  const { guard, clock, accessor } = guardBench();
+  const { guard, clock, accessor, drive } = guardBench();
   accessor.fail('unlock', ...Array.from({ length: 10_000 }, () => refusedConnection));
   const job = await runningJob(guard, { name: 'job', lockAtMostFor: '1h' });
   job.finish();
-  const closing = guard.close();
-  let closed = false;
-  void closing.then(() => (closed = true));
-  for (await turn(); !closed; await turn()) clock.advance(100);
+  await drive(guard.close(), 100);
   for (let i = 0; i < 100; i += 1) {
     clock.advance(100);
     await turn();
@@ -93,7 +90,7 @@ void test('a late grant that is released leaves no statement that could lock the
 });
 
 void test('a lock granted to a guard that no longer waits is released', async () => {
-  const { guard, clock, accessor, store } = guardBench();
+  const { guard, accessor, store, drive } = guardBench();
   let go!: () => void;
   accessor.fail(
     'updateRecord',
@@ -101,10 +98,7 @@ void test('a lock granted to a guard that no longer waits is released', async ()
   );
   const result = guard.run({ name: 'job', lockAtMostFor: '1h' }, () => assert.fail());
   await turn();
-  const closing = guard.close({ timeout: '1s' });
-  let closed = false;
-  void closing.then(() => (closed = true));
-  for (await turn(); !closed; await turn()) clock.advance(100);
+  await drive(guard.close({ timeout: '1s' }), 100);
   go();
   await result;
   assert.equal((await store.find('job'))?.held, false);

@@ -27,19 +27,6 @@ void test('the lock manager of a guard has its defaults and its events', async (
   await guard.close();
 });
 
-void test('jobs of the guard nest in withLock, and withLock in jobs', async () => {
-  const { guard, manager } = guardBench();
-  const job = { name: 'order', lockAtMostFor: '1m' };
-  assert.deepEqual(await manager.withLock('order', () => guard.run(job, () => 1)), {
-    executed: true,
-    value: 1,
-  });
-  assert.deepEqual(await guard.run(job, () => manager.withLock('order', () => 2)), {
-    executed: true,
-    value: 2,
-  });
-});
-
 void test('a call that waits does not keep a job of its name from running', async () => {
   const { guard, manager, lockProvider } = guardBench();
   const held = await lockProvider.lock({ name: 'order', lockAtMostFor: '1m' });

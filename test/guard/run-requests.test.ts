@@ -2,6 +2,7 @@ import { declareLockJob } from '../support/jobs/lock-job';
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { InvalidLockUseError, LockStorageError, SchemaMismatchError } from 'cronlatch';
+import { signal } from '../support/benches/executor';
 import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/benches/guard-of-runs';
 import { newGuard } from '../support/benches/guard-with-runs';
 import { turn } from '../support/benches/lock';
@@ -176,54 +177,43 @@ void test('a job with only a lock is not repeated if the instance that took its 
   assert.deepEqual(await stateOf(of, 'poll'), ['interrupted', 'gone/1/x crashed']);
 });
 
-void test('a once-per job whose run was not claimed before the crash runs once', async () => {
-  const of = bench();
-  await of.guard.runOverdue();
-  await of.ledger.requestRun('close-day', ACT);
-  await takenByCrashed(of, 'close-day');
-  await of.guard.runOverdue();
-  await of.guard.runOverdue();
-  assert.deepEqual([of.ran, (await stateOf(of, 'close-day'))[0]], [['close-day'], 'completed']);
-});
+const CRASHES = [
+  ['a once-per job whose run was not claimed before the crash runs once', 'close-day', false],
+  ['a run that was claimed before the crash belongs to the ledger, and the request ends', 'close-day', true],
+  ['a tick that was claimed on request before the crash does not run again', 'report', true],
+] as const;
 
-void test('a run that was claimed before the crash belongs to the ledger, and the request ends', async () => {
-  const of = bench();
-  await of.guard.runOverdue();
-  await of.ledger.requestRun('close-day', ACT);
-  await takenByCrashed(of, 'close-day');
-  await newGuard(of.options()).run(DAILY, () => {}); // The instance that has crashed had claimed the run.
-  await of.guard.runOverdue();
-  assert.deepEqual([of.ran, (await stateOf(of, 'close-day'))[0]], [[], 'interrupted']);
-});
+for (const [name, job, isClaimed] of CRASHES)
+  void test(name, async () => {
+    const of = bench();
+    await of.guard.runOverdue();
+    const { createdAt } = await of.ledger.requestRun(job, ACT);
+    await takenByCrashed(of, job);
+    const crashed = newGuard(of.options());
+    if (isClaimed) await crashed.run(job === 'report' ? { ...REPORT, at: createdAt } : DAILY, () => {});
+    of.clock.advance(MINUTE_MS);
+    for (let check = 0; check < 2; check += 1) await of.guard.runOverdue();
+    const expected = isClaimed ? [[], 'interrupted'] : [['close-day'], 'completed'];
+    assert.deepEqual([of.ran, (await stateOf(of, job))[0]], expected);
+  });
 
-void test('a tick that was claimed on request before the crash does not run again', async () => {
-  const of = bench();
-  await of.guard.runOverdue();
-  const { createdAt: at } = await of.ledger.requestRun('report', ACT);
-  await takenByCrashed(of, 'report');
-  await newGuard(of.options()).run({ ...REPORT, at }, () => {}); // The instance that has crashed had claimed the run.
-  of.clock.advance(MINUTE_MS);
-  await of.guard.runOverdue();
-  assert.deepEqual([of.ran, (await stateOf(of, 'report'))[0]], [[], 'interrupted']);
-});
-
-void test('the lease of a request is renewed while its handler runs', async () => {
+/** A requested run that has started, and lasts until the test ends it. */
+async function requestedRun(lockAtMostFor: string) {
   const of = guardOfRuns();
-  let end = (): void => {};
-  let begin = (): void => {};
-  const started = new Promise<void>((resolve) => (begin = resolve));
-  of.guard.wrap(
-    { ...REPORT, lockAtMostFor: '5h' },
-    () =>
-      new Promise<void>((resolve) => {
-        end = resolve;
-        begin();
-      }),
-  );
+  const [started, ended] = [signal(), signal()];
+  of.guard.wrap({ ...REPORT, lockAtMostFor }, async () => {
+    started.resolve();
+    await ended.promise;
+  });
   await of.guard.runOverdue();
   await of.guard.ledger.requestRun('report', ACT);
   const running = of.guard.runOverdue();
-  await started;
+  await started.promise;
+  return { of, running, end: ended.resolve };
+}
+
+void test('the lease of a request is renewed while its handler runs', async () => {
+  const { of, running, end } = await requestedRun('5h');
   for (let minute = 0; minute < 30; minute += 1) {
     of.clock.advance(MINUTE_MS / 2);
     await new Promise(setImmediate);
@@ -236,18 +226,7 @@ void test('the lease of a request is renewed while its handler runs', async () =
 });
 
 void test('a guard that closes records how its requested run has ended', async () => {
-  const of = guardOfRuns();
-  let end = (): void => {};
-  let begin = (): void => {};
-  const started = new Promise<void>((resolve) => (begin = resolve));
-  of.guard.wrap(REPORT, async () => {
-    begin();
-    await new Promise<void>((resolve) => (end = resolve));
-  });
-  await of.guard.runOverdue();
-  await of.guard.ledger.requestRun('report', ACT);
-  void of.guard.runOverdue();
-  await started;
+  const { of, end } = await requestedRun('10m');
   const closed = of.guard.close();
   end();
   await closed;
