@@ -23,6 +23,14 @@ const NOWHERE = managerOn(new DataSource({ type: 'better-sqlite3', database: ':m
 const OTHER_GUARD = /needs a run whose guard was created with createJobGuard\(\) of cronlatch\/typeorm/;
 const NO_DATABASE = /needs a run whose ledger is in an SQL database/;
 
+async function cannotComplete(): Promise<void> {
+  await refused(
+    inRunTransaction(() => assert.fail()),
+    OTHER_GUARD,
+  );
+  await refused(completeRunIn(NOWHERE), NO_DATABASE);
+}
+
 void test('a simulated run has no ledger in which it could be completed', async () => {
   const run = new RunContext({
     claim: { job: 'job', scope: '', periodKey: 'today', generation: 0, attempt: 1, claimedBy: 'a test' },
@@ -30,25 +38,13 @@ void test('a simulated run has no ledger in which it could be completed', async 
     lock: { signal: new AbortController().signal, fencingToken: undefined, remainingMs: () => 0 },
     ...{ scheduledAt: undefined, isCatchUp: false, ledger: undefined },
   });
-  await runAs(run, async () => {
-    await refused(
-      inRunTransaction(() => assert.fail()),
-      OTHER_GUARD,
-    );
-    await refused(completeRunIn(NOWHERE), NO_DATABASE);
-  });
+  await runAs(run, cannotComplete);
 });
 
 void test('a ledger in memory shares no transaction with a database', async () => {
   const lockProvider = new InMemoryLockProvider();
   const guard = newGuard({ lockProvider, runStore: new InMemoryRunStore(), pollInterval: false });
-  await guard.run(JOB, async () => {
-    await refused(
-      inRunTransaction(() => assert.fail()),
-      OTHER_GUARD,
-    );
-    await refused(completeRunIn(NOWHERE), NO_DATABASE);
-  });
+  await guard.run(JOB, cannotComplete);
   await guard.close();
 });
 

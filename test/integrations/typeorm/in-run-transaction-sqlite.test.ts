@@ -1,12 +1,8 @@
 /** Cases for databases in which all transactions of a DataSource share one connection. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { completeRunIn, createJobGuard, inRunTransaction } from 'cronlatch/typeorm';
-import { DataSource } from 'typeorm';
+import { inRunTransaction } from 'cronlatch/typeorm';
 import { turn } from '../../support/benches/lock';
-import { JOB, testTypeOrmTransactions } from '../../support/benches/transaction';
-import { createEffectTable, effectsIn, makeEffect } from '../../support/databases/effects';
-import { ledgerDataSource } from '../../support/databases/run-tables';
+import { testTypeOrmTransactions } from '../../support/benches/transaction';
 
 const ON_SQLITE = { on: ['sqlite'] } as const;
 
@@ -68,28 +64,3 @@ testTypeOrmTransactions(
   },
   ON_SQLITE,
 );
-
-void test('sqlite: two databases in memory have the same name, and are still different', async () => {
-  const inMemory = { options: { type: 'better-sqlite3', database: ':memory:' } } as const;
-  const application = await ledgerDataSource({
-    ...inMemory,
-    environment: {},
-    dispose: () => Promise.resolve(),
-  });
-  await createEffectTable(application);
-  const other = await new DataSource(inMemory.options).initialize();
-  const guard = await createJobGuard(application, { pollInterval: false, logger: false });
-  try {
-    await guard.run(JOB, async () => {
-      const elsewhere = other.transaction((manager) => completeRunIn(manager));
-      await assert.rejects(elsewhere, /the database of its transaction has no such run/);
-      await inRunTransaction((manager) => makeEffect(manager, { periodKey: 'today', attempt: 1 }));
-    });
-    assert.equal((await effectsIn(application)).length, 1);
-    assert.equal((await guard.ledger.last(JOB.name))?.state, 'completed');
-  } finally {
-    await guard.close();
-    await application.destroy();
-    await other.destroy();
-  }
-});

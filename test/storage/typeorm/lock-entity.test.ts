@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { DataSource } from 'typeorm';
-import { LockStorageError } from 'cronlatch';
-import { createCronlatchMigration, createJobGuard, TypeOrmLockProvider } from 'cronlatch/typeorm';
-import { sqliteDatabase } from '../../support/databases/fresh';
+import { createCronlatchMigration, TypeOrmLockProvider } from 'cronlatch/typeorm';
 
 void test('a migration for unknown tables is refused', () => {
   for (const tables of [[], ['locks'], ['lock', 'ledger'], ['lock', 'lock']] as unknown as ['lock'][]) {
@@ -25,16 +22,6 @@ void test('each table has its own migration, whose name ends with the timestamp'
   assert.equal(nameOf('ops.locks'), 'CronlatchLockTable_ops_locks_1763596800000');
   const alike = ['a.b_c', 'a_b.c', 'a_b_c', 'a$b_c'].map((table) => nameOf(table));
   assert.equal(new Set(alike).size, alike.length, alike.join());
-});
-
-void test('a missing file is reported, and is not created', async () => {
-  const testDatabase = sqliteDatabase();
-  const database = testDatabase.environment['DATABASE_FILE'] ?? '';
-  await assert.rejects(createJobGuard(new DataSource({ type: 'better-sqlite3', database })), (error) => {
-    return error instanceof LockStorageError && error.message.includes(database);
-  });
-  assert.equal(existsSync(database), false);
-  await testDatabase.dispose();
 });
 
 void test('an invalid value of connections is refused', () => {
