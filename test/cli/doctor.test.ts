@@ -151,16 +151,3 @@ testInFolder('without tables, each command shows once what creates them', async 
     assert.deepEqual(ways, ['npx cronlatch init'], command[0]);
   }
 });
-
-testInFolder('what another program wrote cannot control the terminal', async (cwd) => {
-  const { default: Database } = await import('better-sqlite3');
-  await cronlatch(['init', '--url', 'sqlite:jobs.db'], { cwd });
-  const database = new Database(join(cwd, 'jobs.db'));
-  database
-    .prepare('INSERT INTO shedlock VALUES (?, ?, 0, ?, 0)')
-    .run('a', Date.now() * 2000, '\u001b[2J by Ann');
-  database.close();
-  const ended = await cronlatch(['doctor', '--url', 'sqlite:jobs.db'], { cwd });
-  assert.match(ended.stdout, /^warning unknown-owner\n {2}Lock 'a' is held by '.+ by Ann' until /m);
-  assert.ok(!ended.stdout.includes('\u001b'));
-});

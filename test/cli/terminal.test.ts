@@ -216,14 +216,20 @@ testIf(
 );
 
 testOperated(
-  'a name that another program wrote cannot control the terminal',
+  'a name or an owner that another program wrote cannot control the terminal',
   async ({ call, query, runDaysAgo }) => {
     await runDaysAgo('bill', 0);
     // The last three are invisible: a zero-width space, a word joiner, and a tag.
     const name = `x${String.fromCodePoint(0x1b)}[2Jy${String.fromCodePoint(0x9b, 0x202e, 0x200b, 0x2060, 0xe0041)}`;
     await query(`UPDATE cronlatch_run SET job_name = '${name}'`);
     await query(`UPDATE shedlock SET name = '${name}' WHERE name <> 'cronlatch-place'`);
+    await query(`INSERT INTO shedlock VALUES ('a', ${Date.now() * 2000}, 0, '${name} by Ann', 0)`);
+    assert.match(
+      (await call('doctor')).stdout,
+      /^warning unknown-owner\n {2}Lock 'a' is held by '.+ by Ann' until /m,
+    );
     for (const args of [
+      'doctor',
       'status',
       'status --json',
       'locks',
