@@ -3,12 +3,13 @@ import { currentRun, LockStorageError, OncePerDay, SchedulerLock, SchemaMismatch
 import { createJobGuard as createMysqlGuard } from 'cronlatch/mysql2';
 import { createJobGuard as createPgGuard } from 'cronlatch/pg';
 import { cronlatch } from '../cli/cronlatch';
+import { closing } from '../support/benches/closing';
 import { testDrivers, type DriverBench } from '../support/benches/driver';
 import { codeBlocksOf } from '../support/checks/page';
 import { eventually } from '../support/clocks/eventually';
-import { freshName } from '../support/databases/types';
+import type { ServerName } from '../support/databases/fresh';
+import { withUser } from '../support/databases/user';
 
-const PASSWORD = 'not-a-secret';
 const [onMysql = '', onPostgres = ''] = codeBlocksOf('docs/security.md').map(({ text }) => text);
 
 for (const server of ['mysql', 'postgres'] as const)
@@ -16,10 +17,10 @@ for (const server of ['mysql', 'postgres'] as const)
     'a user with the privileges on the page runs jobs, and purges only if it may also delete',
     async (bench) => {
       await bench.createTables();
-      const user = await userOf(bench);
       const createJobGuard = bench.driver === 'pg' ? createPgGuard : createMysqlGuard;
-      const guard = await createJobGuard(user.url, { logger: false, pollInterval: false, keepLog: 1000 });
-      try {
+      await asUser(server, bench, async (user) => {
+        const options = { logger: false, pollInterval: false, keepLog: 1000 } as const;
+        await using guard = closing(await createJobGuard(user.url, options));
         const warnings: unknown[] = [];
         guard.on('guard:warning', (warning) => warnings.push(warning));
         const oncePer = { period: 'day', timeZone: 'UTC' } as const;
@@ -44,10 +45,7 @@ for (const server of ['mysql', 'postgres'] as const)
         await user.grantDelete();
         assert.equal(await guard.ledger.purge({ olderThan: '1ms' }), 1);
         assert.deepEqual(warnings, []);
-      } finally {
-        await guard.close();
-        await user.drop();
-      }
+      });
     },
     [server],
   );
@@ -70,23 +68,21 @@ for (const server of ['mysql', 'mariadb', 'postgres'] as const)
         'cronlatch_job',
         'cronlatch_run_request',
       ];
-      const user = await userOf(bench, (account, table) =>
-        tables.map((name) => `GRANT SELECT ON ${table(name)} TO ${account}`).join(';'),
-      );
-      const ended = async (args: string): Promise<unknown[]> => {
-        const { status, stderr } = await cronlatch(args.split(' '), { env: { DATABASE_URL: user.url } });
-        return [args, status, stderr];
-      };
-      try {
+      const grants = (account: string, table: (name: string) => string): string =>
+        tables.map((name) => `GRANT SELECT ON ${table(name)} TO ${account}`).join(';');
+      const work = async ({ url }: User): Promise<void> => {
+        const ended = async (args: string): Promise<unknown[]> => {
+          const { status, stderr } = await cronlatch(args.split(' '), { env: { DATABASE_URL: url } });
+          return [args, status, stderr];
+        };
         for (const command of ['status', 'jobs', 'locks'])
           assert.deepEqual(await ended(command), [command, 0, '']);
         for (const command of ['history', 'why', 'explain', 'missed --from 2026-11-20'])
           assert.deepEqual((await ended(command.replace(/^\w+/, '$& close-day')))[2], '', command);
         // Because the user cannot run jobs.
         assert.deepEqual(await ended('doctor'), ['doctor', 1, '']);
-      } finally {
-        await user.drop();
-      }
+      };
+      await asUser(server, bench, work, grants);
     },
     [server],
   );
@@ -108,19 +104,15 @@ for (const server of ['mysql', 'mariadb', 'postgres'] as const)
         grantsOfPage(account, table)
           .replace(/SELECT, INSERT ON (\S*cronlatch_run_event)/, 'SELECT ON $1')
           .replace('cronlatch_run_event_id_seq, ', '');
-      const user = await userOf(bench, withoutEvents);
-      try {
-        const error: unknown = await createJobGuard(user.url, { logger: false }).catch(
-          (each: unknown) => each,
-        );
+      const work = async ({ url }: User): Promise<void> => {
+        const error: unknown = await createJobGuard(url, { logger: false }).catch((each: unknown) => each);
         assert.ok(error instanceof SchemaMismatchError, String(error));
         const statements = [...error.message.matchAll(/ Run: (GRANT .+);$/gm)].map(([, each = '']) => each);
         assert.equal(statements.length, bench.driver === 'pg' ? 2 : 1, error.message);
         for (const statement of statements) await bench.query(statement);
-        await (await createJobGuard(user.url, { logger: false })).close();
-      } finally {
-        await user.drop();
-      }
+        await (await createJobGuard(url, { logger: false })).close();
+      };
+      await asUser(server, bench, work, withoutEvents);
     },
     [server],
   );
@@ -133,36 +125,27 @@ function grantsOfPage(account: string, table: (name: string) => string): string 
     .replace(/app\.(\w+)/g, (_, name: string) => table(name));
 }
 
-/** A user of the database who has these privileges, and no others. */
-async function userOf(bench: DriverBench, grants = grantsOfPage) {
-  const name = freshName().replace('cronlatch_', 'c_');
-  const url = new URL(bench.url);
-  const database = url.pathname.slice(1);
-  const isPg = bench.driver === 'pg';
-  const account = isPg ? name : `'${name}'@'%'`;
-  const tableOf = (table: string): string => (isPg ? table : `${database}.${table}`);
-  await bench.query(
-    isPg
-      ? `CREATE ROLE ${name} LOGIN PASSWORD '${PASSWORD}'`
-      : `CREATE USER ${account} IDENTIFIED BY '${PASSWORD}'`,
-  );
-  const statements = grants(account, tableOf)
-    .split(';')
-    .filter((statement) => statement.trim() !== '');
-  for (const statement of statements) await bench.query(statement);
-  url.username = name;
-  url.password = PASSWORD;
-  const tables = ['cronlatch_run', 'cronlatch_run_event', 'cronlatch_run_log', 'cronlatch_run_request'].map(
-    tableOf,
-  );
-  return {
-    url: url.href,
-    async grantDelete() {
-      for (const table of tables) await bench.query(`GRANT DELETE ON ${table} TO ${account}`);
-    },
-    async drop() {
-      await bench.query(isPg ? `DROP OWNED BY ${name}` : `DROP USER ${account}`);
-      if (isPg) await bench.query(`DROP ROLE ${name}`);
-    },
-  };
+interface User {
+  readonly url: string;
+  readonly grantDelete: () => Promise<void>;
+}
+
+/** Works as a user of the database who has these privileges, and no others. */
+async function asUser(
+  server: ServerName,
+  { url, query: ask }: Pick<DriverBench, 'url' | 'query'>,
+  body: (user: User) => Promise<void>,
+  grants = grantsOfPage,
+): Promise<void> {
+  const prefix = server === 'postgres' ? '' : `${new URL(url).pathname.slice(1)}.`;
+  const tableOf = (table: string): string => `${prefix}${table}`;
+  await withUser(server, { url, ask }, async ({ account, url: own }) => {
+    for (const statement of grants(account, tableOf).split(';'))
+      if (statement.trim() !== '') await ask(statement);
+    const grantDelete = async (): Promise<void> => {
+      for (const table of ['run', 'run_event', 'run_log', 'run_request'])
+        await ask(`GRANT DELETE ON ${tableOf(`cronlatch_${table}`)} TO ${account}`);
+    };
+    await body({ url: own, grantDelete });
+  });
 }

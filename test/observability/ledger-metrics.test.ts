@@ -28,11 +28,23 @@ function registration(
   return { job, declared, nextScheduledAt, version: '0.1.0', registeredBy: 'host/1' };
 }
 
-void test('the last completion is read from the ledger for each registered once-per job, also if another instance ran it', async () => {
+/** An instrumented guard on stores in memory. */
+function bench(
+  runs: Parameters<typeof guardOfRuns>[0] = {},
+  options: Parameters<typeof instrumentGuard>[1] = {},
+) {
   const { meterProvider, read } = metricsBench();
-  const { guard, clock, runStore } = guardOfRuns();
+  const bench = guardOfRuns(runs);
+  instrumentGuard(bench.guard, { meterProvider, ...options });
+  return { ...bench, read };
+}
+
+/** A run store whose statements can fail. */
+const faultyRuns = (): FaultyRunStore => new FaultyRunStore(guardOfRuns().runStore);
+
+void test('the last completion is read from the ledger for each registered once-per job, also if another instance ran it', async () => {
+  const { guard, clock, runStore, read } = bench();
   const elsewhere = guardOfRuns({ runStore, clock }).guard;
-  instrumentGuard(guard, { meterProvider });
   for (const name of ['close-day', 'never-run']) guard.wrap({ ...DAILY, name }, () => {});
   const scoped = { scope: (region: string) => region, resume: () => [] };
   guard.wrap({ ...DAILY, name: 'by-region', oncePer: { ...DAILY.oncePer, ...scoped } }, () => {});
@@ -46,9 +58,7 @@ void test('the last completion is read from the ledger for each registered once-
 });
 
 void test('a job is late from its next scheduled time plus the tolerance', async () => {
-  const { meterProvider, read } = metricsBench();
-  const { guard, clock, runStore } = guardOfRuns();
-  instrumentGuard(guard, { meterProvider, lateAfter: '10m' });
+  const { clock, runStore, read } = bench({}, { lateAfter: '10m' });
   const scheduledAt = new Date('2026-11-20T04:00:00Z');
   await runStore.registerJobs([
     registration('nightly', scheduledAt),
@@ -120,12 +130,9 @@ const refused = new LockStorageError('refused', { outcome: 'nothing-ran' });
 
 void test('a ledger that stops answering is not reachable, is asked once, and is reported to diag', async (t) => {
   const warnings = diagWarnings(t);
-  const { meterProvider, read } = metricsBench();
-  const { runStore: inner } = guardOfRuns();
-  const runStore = new FaultyRunStore(inner);
-  const { guard } = guardOfRuns({ runStore });
+  const runStore = faultyRuns();
+  const { guard, read } = bench({ runStore });
   guard.wrap(DAILY, () => {});
-  instrumentGuard(guard, { meterProvider });
   const reachable = async () => (await read())['cronlatch.store.reachable'];
   assert.deepEqual(await reachable(), { '': 1 });
   runStore.calls.length = 0;
@@ -139,9 +146,7 @@ void test('a ledger that stops answering is not reachable, is asked once, and is
 
 void test('a store of locks that does not answer is not reachable, also without a ledger', async (t) => {
   diagWarnings(t);
-  const { meterProvider, read } = metricsBench();
-  const { guard } = guardOfRuns({ runStore: undefined });
-  instrumentGuard(guard, { meterProvider });
+  const { guard, read } = bench({ runStore: undefined });
   assert.deepEqual(await read(), { 'cronlatch.store.reachable': { '': 1 } });
   t.mock.method(guard, 'probe', () => Promise.reject(refused));
   assert.deepEqual(await read(), { 'cronlatch.store.reachable': { '': 0 } });
@@ -149,20 +154,15 @@ void test('a store of locks that does not answer is not reachable, also without 
 
 void test('a closed guard is not reachable, and its store is not asked any more', async (t) => {
   const warnings = diagWarnings(t);
-  const { meterProvider, read } = metricsBench();
-  const { runStore: inner } = guardOfRuns();
-  const runStore = new FaultyRunStore(inner);
-  const { guard } = guardOfRuns({ runStore });
-  instrumentGuard(guard, { meterProvider });
+  const runStore = faultyRuns();
+  const { guard, read } = bench({ runStore });
   await guard.close();
   assert.deepEqual(await read(), { 'cronlatch.store.reachable': { '': 0 } });
   assert.deepEqual([runStore.calls, warnings], [[], []]);
 });
 
 void test('a late job that the register no longer has is not late any more', async (t) => {
-  const { meterProvider, read } = metricsBench();
-  const { guard, clock, runStore } = guardOfRuns();
-  instrumentGuard(guard, { meterProvider });
+  const { clock, runStore, read } = bench();
   await runStore.registerJobs([registration('nightly', new Date(clock.wallMs()))]);
   clock.advance('6m');
   assert.deepEqual((await read())['cronlatch.job.late'], { 'cronlatch.job=nightly': 1 });
@@ -171,15 +171,11 @@ void test('a late job that the register no longer has is not late any more', asy
 });
 
 void test('a run store without a register of jobs has no late jobs, but the other gauges', async () => {
-  const { meterProvider, read } = metricsBench();
-  const { runStore: inner } = guardOfRuns();
-  const { guard } = guardOfRuns({ runStore: new FaultyRunStore(inner) });
-  instrumentGuard(guard, { meterProvider });
+  const { read } = bench({ runStore: faultyRuns() });
   assert.deepEqual(Object.keys(await read()), ['cronlatch.store.reachable', 'cronlatch.clock.offset']);
 });
 
 void test('each collection reads the ledger once per once-per job and twice more', async () => {
-  const { meterProvider, read } = metricsBench();
   const { runStore } = guardOfRuns();
   const calls: string[] = [];
   const counted = new Proxy(runStore, {
@@ -192,9 +188,8 @@ void test('each collection reads the ledger once per once-per job and twice more
       };
     },
   });
-  const { guard } = guardOfRuns({ runStore: counted });
+  const { guard, read } = bench({ runStore: counted });
   for (let id = 0; id < 3; id += 1) guard.wrap({ ...DAILY, name: `job-${id}` }, () => {});
-  instrumentGuard(guard, { meterProvider });
   await eventually(() => calls.includes('registerJobs'), 'the registration of the jobs');
   calls.length = 0;
   await read();

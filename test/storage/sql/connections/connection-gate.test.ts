@@ -29,7 +29,13 @@ function bench(size: number, spare = 0) {
     assert.ok(entered.includes(name));
     gate.leave();
   };
-  return { clock, entered, enter, leave };
+  const leaveInTurn = async (names: readonly string[]): Promise<void> => {
+    for (const name of names) {
+      leave(name);
+      await turn();
+    }
+  };
+  return { clock, entered, enter, leave, leaveInTurn };
 }
 
 void test('one of two connections is reserved for statements that a lease depends on', async () => {
@@ -47,15 +53,12 @@ void test('one of two connections is reserved for statements that a lease depend
 });
 
 void test('with a single connection, the order is the same', async () => {
-  const { entered, enter, leave } = bench(1);
+  const { entered, enter, leaveInTurn } = bench(1);
   void enter('acquire-1');
   for (const name of ['acquire-2', 'acquire-3']) void enter(name);
   void enter('unlock', LEASE);
   await turn();
-  for (const name of ['acquire-1', 'unlock', 'acquire-2']) {
-    leave(name);
-    await turn();
-  }
+  await leaveInTurn(['acquire-1', 'unlock', 'acquire-2']);
   assert.deepEqual(entered, ['acquire-1', 'unlock', 'acquire-2', 'acquire-3']);
 });
 
@@ -173,21 +176,18 @@ void test('a borrowed connection is returned as soon as no caller waits, and can
 });
 
 void test('the write of a run whose lock is held comes before requests for further locks', async () => {
-  const { entered, enter, leave } = bench(1);
+  const { entered, enter, leaveInTurn } = bench(1);
   void enter('first');
   void enter('lock');
   void enter('claim', HOLDER);
   void enter('extension', LEASE);
   await turn();
-  for (const name of ['first', 'extension', 'claim']) {
-    leave(name);
-    await turn();
-  }
+  await leaveInTurn(['first', 'extension', 'claim']);
   assert.deepEqual(entered, ['first', 'extension', 'claim', 'lock']);
 });
 
 void test('the release of a lock comes behind the writes of runs that wait, and else comes first', async () => {
-  const { entered, enter, leave } = bench(2);
+  const { entered, enter, leaveInTurn } = bench(2);
   for (const name of ['first', 'lock']) void enter(name);
   void enter('release-1', RELEASE);
   await turn();
@@ -196,9 +196,6 @@ void test('the release of a lock comes behind the writes of runs that wait, and 
   void enter('release-2', RELEASE);
   void enter('extension', LEASE);
   await turn();
-  for (const name of ['first', 'extension', 'release-1', 'claim', 'release-2']) {
-    leave(name);
-    await turn();
-  }
+  await leaveInTurn(['first', 'extension', 'release-1', 'claim', 'release-2']);
   assert.deepEqual(entered, ['first', 'release-1', 'extension', 'claim', 'release-2', 'lock']);
 });

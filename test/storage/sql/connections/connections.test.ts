@@ -13,16 +13,20 @@ function execute(connections: Connections, id: string, limit: Limit): Promise<Sq
   return connections.run((session, endsAtMs) => session.execute(statement, endsAtMs), limit);
 }
 
-void test('after close, a statement that waits for a connection is not sent, and opens none', async () => {
-  let opened = 0;
-  const answer = signal<SqlResult>();
-  const connection = {
-    execute: () => answer.promise,
+function connectionThat(execute: (statement: SqlStatement, endsAtMs: number) => Promise<SqlResult>) {
+  return {
+    execute,
     transaction: () => assert.fail(),
     rollBack: () => assert.fail(),
     release: () => {},
     destroy: () => {},
   };
+}
+
+void test('after close, a statement that waits for a connection is not sent, and opens none', async () => {
+  let opened = 0;
+  const answer = signal<SqlResult>();
+  const connection = connectionThat(() => answer.promise);
   const open = () => Promise.resolve(((opened += 1), connection));
   const source = { size: 1, open, close: () => Promise.resolve() };
   const connections = new Connections(source, sqlite, systemClock);
@@ -42,13 +46,7 @@ void test('a statement that waited for a connection for most of its time limit i
   const clock = new SettableClock();
   const answer = signal<SqlResult>();
   const sent: string[] = [];
-  const connection = {
-    execute: ({ id }: SqlStatement) => (sent.push(id), answer.promise),
-    transaction: () => assert.fail(),
-    rollBack: () => assert.fail(),
-    release: () => {},
-    destroy: () => {},
-  };
+  const connection = connectionThat(({ id }) => (sent.push(id), answer.promise));
   const source = { size: 1, open: () => connection, close: () => Promise.resolve() };
   const connections = new Connections(source, sqlite, clock);
   const first = execute(connections, 'first', { timeoutMs: 60_000 });
@@ -70,13 +68,7 @@ void test('a statement that may wait longer than its time limit gets the whole l
   const clock = new SettableClock();
   const answer = signal<SqlResult>();
   const ends: number[] = [];
-  const connection = {
-    execute: (_: SqlStatement, endsAtMs: number) => (ends.push(endsAtMs), answer.promise),
-    transaction: () => assert.fail(),
-    rollBack: () => assert.fail(),
-    release: () => {},
-    destroy: () => {},
-  };
+  const connection = connectionThat((_, endsAtMs) => (ends.push(endsAtMs), answer.promise));
   const source = { size: 1, open: () => connection, close: () => Promise.resolve() };
   const connections = new Connections(source, sqlite, clock);
   let sent = 0;
