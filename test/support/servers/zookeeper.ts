@@ -26,7 +26,7 @@ export function nodePath(): string {
 }
 
 /** The answer to a request of a client. */
-export function answerOf<T>(
+function answerOf<T>(
   request: (answer: (error: Error | Exception | null, value: T) => void) => void,
 ): Promise<T> {
   return new Promise((resolve, reject) =>
