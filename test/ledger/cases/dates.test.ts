@@ -1,4 +1,4 @@
-// More of this subject: ledger/periods, ledger/slots, docs/once-per-business-day.test.ts
+// More of this subject: ledger/periods, docs/once-per-business-day.test.ts
 import assert from 'node:assert/strict';
 import type { OncePerConfiguration } from 'cronlatch';
 import { closeDay, diary, rowsOf } from '../../support/jobs/close-day';
