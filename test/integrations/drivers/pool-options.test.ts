@@ -55,6 +55,7 @@ for (const options of POSTGRES_OPTIONS)
     async () => {
       const database = await databaseOn('postgres');
       const pool = new pg.Pool({ connectionString: database.url, ...options });
+      pool.on('error', () => {}); // end() does not wait until the server has ended the sessions of its clients.
       const before = [16, 20, 23, 114].map(
         (oid) => [oid, pg.types.getTypeParser(oid) as (text: string) => unknown] as const,
       );

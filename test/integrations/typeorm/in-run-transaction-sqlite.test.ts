@@ -57,7 +57,8 @@ testTypeOrmTransactions(
   async (bench) => {
     await bench.run(async () => {
       const done = inRunTransaction(() => assert.fail(), { isolationLevel: 'REPEATABLE READ' });
-      await assert.rejects(done, /REPEATABLE READ/);
+      // Its oldest version names the levels that there are.
+      await assert.rejects(done, /REPEATABLE READ|only supports SERIALIZABLE/);
       await bench.book();
     });
     assert.deepEqual(await bench.effects(), [1]);
