@@ -116,6 +116,29 @@ testDrivers(
   },
 );
 
+testDrivers(
+  'a run goes on with a table of logs that refuses its rows, after one warning, and the next run is logged',
+  async (bench) => {
+    await bench.createTables();
+    await using guard = closing(await bench.createJobGuard(bench.url, { ...KEPT.guard, logger: false }));
+    const warnings = warningsOf(guard);
+    const run = (date: string): Promise<unknown> =>
+      guard.run({ ...DAILY, at: new Date(`${date}T12:00Z`) }, () => currentRun().log(date));
+    await bench.query('ALTER TABLE cronlatch_run_log ADD CONSTRAINT is_full CHECK (attempt > 99)');
+    await run('2026-11-18');
+    await run('2026-11-19');
+    await eventually(() => warnings.length > 0, 'a warning');
+    assert.equal((await guard.ledger.last(DAILY.name))?.state, 'completed');
+    await bench.query('ALTER TABLE cronlatch_run_log DROP CONSTRAINT is_full');
+    await run('2026-11-20');
+    assert.deepEqual(await linesOf(guard, '2026-11-20'), ['2026-11-20']);
+    const [warning, ...others] = warnings.map(({ message }) => message);
+    assert.match(warning ?? '', /^Could not store a part of the log of the run of job '.*' for 2026-11-18/);
+    assert.deepEqual(others, []);
+  },
+  ['mysql', 'mariadb', 'postgres'],
+);
+
 testDrivers('a purge deletes the logs of the runs that it deletes, and no other', async (bench) => {
   await bench.createTables();
   await using guard = closing(await bench.createJobGuard(bench.url, { ...KEPT.guard, logger: false }));
