@@ -10,7 +10,7 @@
  * 5. `run-attempt.ts` calls the handler, which sees its run through `run-context.ts`. It records the outcome before
  *    the caller gets it: `record-outcome.ts`, `decide-outcome.ts`.
  *
- * The `decide-…` and `plan-…` functions are pure. The other files send the statements and set the timers.
+ * The `decide-…` functions are pure. The other files send the statements, ask the calendar and set the timers.
  */
 import {
   LockStorageError,
