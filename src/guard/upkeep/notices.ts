@@ -35,7 +35,7 @@ type StoredNotice = Notice & {
 
 /**
  * Notices of one guard. They wait in the table of requests, so that each is sent although the instance that noticed it
- * crashes. The instance that has the lock reads the overview and sends. If it crashes, the next one does.
+ * crashes. The instance that has the lock reads the overview and sends. Another one sends at once after a failure of its own.
  */
 export class Notices implements Service {
   readonly failure = 'Could not store or read notices. The guard will try again at the next poll.';
@@ -45,6 +45,8 @@ export class Notices implements Service {
   readonly #closing = new AbortController();
   /** Of runs that have failed here. An overview has only the newest run of a job, so it can lack them. */
   readonly #failed = new Set<StoredNotice>();
+  /** Notices of these failures are stored, and sent without the lock: a conditional write takes each. */
+  #hasNew = false;
   /** The ids of problems that last, whose notices are stored. */
   #stored: ReadonlySet<string> = new Set();
   #storing = Promise.resolve();
@@ -105,6 +107,7 @@ export class Notices implements Service {
     for (const notice of this.#failed) {
       await this.#store(notice);
       this.#failed.delete(notice);
+      this.#hasNew = true;
     }
   }
 
@@ -114,7 +117,7 @@ export class Notices implements Service {
     const times = { lockAtMostFor: LEASE_MS, lockAtLeastFor: this.#keptMs, keepAlive: true };
     const observer = { warning: events.warn.bind(events), instance };
     const lock = await lockProvider.lock({ name: NOTICES_JOB, ...times }, observer);
-    if (lock === undefined) return; // Another instance sends.
+    if (lock === undefined) return this.#hasNew ? await this.#sendDue() : undefined; // Another instance has it.
     try {
       const overview = await readOverview(this.context, this.locks, { lateAfter: this.lateAfterMs });
       const notices = noticesOf(overview);
@@ -139,6 +142,7 @@ export class Notices implements Service {
   }
 
   async #sendDue(): Promise<void> {
+    this.#hasNew = false;
     const { now, requests } = await this.#requests.pending(limitOf(this.context));
     const due = requests.filter(
       ({ kind, state, dueAt, leaseUntil = now }) =>
