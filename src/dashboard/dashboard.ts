@@ -4,7 +4,7 @@ import {
   LockStorageError,
   SchemaMismatchError,
 } from '../core';
-import { checkOptionNames, describeValue, refuseOption } from '../core/options';
+import { checkOptionNames, refuseOption } from '../core/options';
 import type { JobGuard } from '../guard';
 import { callsOf, isJobGuard } from '../guard/calls/calls';
 import { escapeUnsafe } from '../guard/log/logger';
@@ -110,13 +110,12 @@ const OPTIONS = ['guard', 'access', 'origins', 'hideResults'];
 function checkOptions(options: DashboardOptions): void {
   checkOptionNames(options, OPTIONS, 'createDashboard');
   const { guard, access, origins, hideResults }: { [K in keyof DashboardOptions]: unknown } = options;
-  if (!isJobGuard(guard))
-    throw new InvalidLockConfigurationError(
-      `guard of createDashboard is ${describeValue(guard)}: pass a job guard.`,
-    );
+  if (!isJobGuard(guard)) refuseOption('guard of createDashboard', guard, 'pass a job guard');
   if (typeof access !== 'function')
-    throw new InvalidLockConfigurationError(
-      `access of createDashboard is ${describeValue(access)}: pass a function that returns { level: 'none' | 'read' | 'operate', actor }.`,
+    refuseOption(
+      'access of createDashboard',
+      access,
+      "pass a function that returns { level: 'none' | 'read' | 'operate', actor }",
     );
   if (hideResults !== undefined && typeof hideResults !== 'boolean')
     refuseOption('hideResults of createDashboard', hideResults, 'it must be true or false');
