@@ -1,4 +1,4 @@
-import { CalendarError } from '../core';
+import { CalendarError, noneAfter } from '../core';
 import { DAY_MS } from '../core/duration';
 import type { JobOverview } from '../guard';
 import { isHoldOwner } from '../core/lease/hold-owner';
@@ -228,14 +228,8 @@ async function readMissed(
 ): Promise<Missed> {
   if (declared.hasScopeFunction || !hasPeriods(known, job)) return [];
   const from = new Date(known.now.getTime() - 365 * DAY_MS);
-  return await reads.read(`missed ${job}`, async () => {
-    try {
-      return await known.ledger.gaps(job, { from });
-    } catch (error) {
-      if (error instanceof CalendarError) return [];
-      throw error;
-    }
-  });
+  const read = () => known.ledger.gaps(job, { from }).catch(noneAfter(CalendarError));
+  return (await reads.read(`missed ${job}`, read)) ?? [];
 }
 
 function missedText(job: string, scope: string | undefined, missed: Missed): Html | string {

@@ -1,4 +1,4 @@
-import { InvalidLockConfigurationError } from '../core';
+import { InvalidLockConfigurationError, noneAfter } from '../core';
 import type { JobGuard } from '../guard';
 import { JobCatalog } from '../guard/operations/job-catalog';
 import { relative } from '../guard/log/time-texts';
@@ -48,10 +48,7 @@ export class NotFoundError extends Error {}
 
 /** `undefined` for a guard that keeps no runs. */
 export async function knownJobsOf(guard: JobGuard): Promise<JobCatalog | undefined> {
-  return await JobCatalog.of(guard).catch((error: unknown) => {
-    if (!(error instanceof InvalidLockConfigurationError)) throw error;
-    return undefined;
-  });
+  return await JobCatalog.of(guard).catch(noneAfter(InvalidLockConfigurationError));
 }
 
 export async function knownJobs({ reads, guard }: View): Promise<JobCatalog | undefined> {

@@ -1,4 +1,4 @@
-import { InvalidLockUseError, SchemaMismatchError } from '../core';
+import { InvalidLockUseError, noneAfter, SchemaMismatchError } from '../core';
 import { instanceOf } from '../core/lease/owner';
 import type { JobCatalog } from '../guard/operations/job-catalog';
 import type { Run, RunEvent } from '../ledger';
@@ -141,12 +141,9 @@ async function logOf(view: View, { ledger }: JobCatalog, key: RunKey): Promise<H
   if (view.access.level !== 'operate' || view.hidesResults) return '';
   const { job, scope, periodKey } = key;
   const entries = await view.reads.read(JSON.stringify(['log', job, scope, periodKey]), () =>
-    ledger.log(key).catch((error: unknown) => {
-      if (error instanceof InvalidLockUseError || error instanceof SchemaMismatchError) return [];
-      throw error;
-    }),
+    ledger.log(key).catch(noneAfter(InvalidLockUseError, SchemaMismatchError)),
   );
-  if (entries.length === 0) return '';
+  if (!entries?.length) return '';
   const text = entries.map(({ lines }) => lines).join('');
   return html`<h2>Log</h2>
     <pre class="log" tabindex="0">${text.slice(-LONGEST_LOG)}</pre>`;

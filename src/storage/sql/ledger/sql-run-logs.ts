@@ -1,4 +1,4 @@
-import { LockStorageError, type StatementOptions } from '../../../core';
+import { LockStorageError, noneAfter, type StatementOptions } from '../../../core';
 import type { Claim, RunKey, RunProgress } from '../../../ledger/run';
 import type { RunLogEntry, RunLogStore } from '../../../ledger/run-log-store';
 import { NamedStatement, type SqlRow, type SqlStatement } from '../statements/statement';
@@ -69,10 +69,8 @@ export class SqlRunLogs implements RunLogStore {
   async progress(runs: readonly number[], options: StatementOptions): Promise<Map<number, RunProgress>> {
     const statement = (of: LogStatements): SqlStatement => of.progress.bind({ ids: JSON.stringify(runs) });
     // An overview must not fail because of it: the table can be missing, or an operator may not read it.
-    const { rows } = await this.#send(statement, options).catch((error: unknown) => {
-      if (error instanceof LockStorageError) return { rows: [] };
-      throw error;
-    });
+    const result = await this.#send(statement, options).catch(noneAfter(LockStorageError));
+    const rows = result?.rows ?? [];
     const progressOf = (row: SqlRow) => ({ done: Number(row['done']), total: readInteger(row, 'total') });
     return new Map(rows.filter(({ done }) => done !== null).map((row) => [readId(row), progressOf(row)]));
   }
