@@ -49,12 +49,6 @@ export function databaseOfGuard(guard: JobGuard): GuardDatabase | undefined {
   return guards.get(guard);
 }
 
-function runStoreOn(access: DatabaseAccess, options: CreateJobGuardOptions): SqlRunStore {
-  const { clock = systemClock } = options;
-  const groupingClock = access.sendsGroups(options) ? clock : undefined;
-  return new SqlRunStore({ ...access.forRuns(options), groupingClock });
-}
-
 /** @throws InvalidLockConfigurationError for a `password` that is not a function, or that nothing would call */
 export function checkPassword(
   { sessions }: SqlDatabase,
@@ -91,7 +85,8 @@ export async function createGuard(database: SqlDatabase, options: CreateJobGuard
   const access = new DatabaseAccess(database, { ...options, onWarning });
   const lockProvider = options.lockProvider ?? new SqlLockProvider(database, options, access);
   const ownLocks = lockProvider === options.lockProvider ? undefined : (lockProvider as SqlLockProvider);
-  const runStore = runStoreOn(access, options);
+  const groupingClock = access.sendsGroups(options) ? (options.clock ?? systemClock) : undefined;
+  const runStore = new SqlRunStore({ ...access.forRuns(options), groupingClock });
   const guard = guardWithRuns({ ...options, lockProvider, events }, runStore);
   guards.set(guard, { database, options });
   const lockStore = ownLocks === undefined ? undefined : database.title;
