@@ -33,7 +33,6 @@ import {
 } from '../statements/statement';
 import type { SqlDatabase } from '../connections/sql-database';
 import { DuplicateRecord } from '../statements/sql-failure';
-import type { SchemaFinding } from '../schema/schema-finding';
 import type { TableDefinition } from '../schema/table-definition';
 import type { RunTables } from '../schema/tables';
 import { VerifiedTables, type SqlTablesOptions } from '../tables/verified-tables';
@@ -230,16 +229,7 @@ export class SqlRunStore implements RunStore {
    * @throws LockStorageError if the database cannot be reached. The message contains its address.
    */
   async check(): Promise<void> {
-    await this.#tables.check(this.#defaults);
-  }
-
-  /**
-   * Returns every difference from the tables of the migration that matters, each with its fix.
-   *
-   * @throws LockStorageError if the database cannot be reached. The message contains its address.
-   */
-  async verifySchema(): Promise<readonly SchemaFinding[]> {
-    return await this.#tables.verify(this.#defaults);
+    await this.#tables.check({ timeoutMs: this.#options.statementTimeoutMs });
   }
 
   /**
@@ -263,11 +253,6 @@ export class SqlRunStore implements RunStore {
       `The tables of the run ledger have changed since they were last verified. The next attempt verifies them again.`,
       { outcome: 'nothing-ran' },
     );
-  }
-
-  /** For calls that the application makes without a limit. */
-  get #defaults(): Limit {
-    return { timeoutMs: this.#options.statementTimeoutMs };
   }
 
   #execute(
