@@ -5,7 +5,7 @@ import type { LockPage, LockState } from '../lock';
 import { checkLockName } from '../lock-name';
 import { LeaseOwner } from './owner';
 import { sendWithin, storageErrorOf, unlockUntil, type StatementContext } from './statements';
-import type { NamedLockRecord, StatementOptions } from './storage-accessor';
+import type { LockRecord, NamedLockRecord, StatementOptions } from './storage-accessor';
 
 const DEFAULT_LIMIT = 100;
 /** For messages about statements that concern no single lock. */
@@ -17,11 +17,11 @@ export class LockRecords {
     private readonly nameLength: number,
   ) {}
 
-  async inspect(name: string): Promise<LockState | undefined> {
+  async inspect(name: string, timeoutMs?: number): Promise<LockState | undefined> {
     checkLockName(name, this.nameLength);
-    const record = await this.#send(name, (options) =>
-      this.context.accessor.find(name, { ...options, purpose: 'inspect' }),
-    );
+    const find = (options: StatementOptions): Promise<LockRecord | undefined> =>
+      this.context.accessor.find(name, { ...options, purpose: 'inspect' });
+    const record = await this.#send(name, find, timeoutMs);
     return record && stateOf({ ...record, name });
   }
 
@@ -66,9 +66,12 @@ export class LockRecords {
     }
   }
 
-  async #send<T>(name: string, statement: (options: StatementOptions) => Promise<T>): Promise<T> {
+  async #send<T>(
+    name: string,
+    statement: (options: StatementOptions) => Promise<T>,
+    timeoutMs = this.context.statementTimeoutMs,
+  ): Promise<T> {
     try {
-      const timeoutMs = this.context.statementTimeoutMs;
       return await sendWithin(this.context, { name, timeoutMs, waitAtMostMs: timeoutMs }, statement);
     } catch (error) {
       throw storageErrorOf(error, name);

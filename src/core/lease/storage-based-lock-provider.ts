@@ -11,13 +11,7 @@ import { checkLockConfiguration, type LockConfiguration } from '../lock-configur
 import { checkNameLength, DEFAULT_NAME_LENGTH, PROBED_NAME } from '../lock-name';
 import { LockRecords } from './lock-records';
 import { newOwner } from './owner';
-import {
-  releaseRecord,
-  sendWithin,
-  storageErrorOf,
-  type SentGrant,
-  type StatementContext,
-} from './statements';
+import { releaseRecord, sendWithin, type SentGrant, type StatementContext } from './statements';
 import type { StatementOptions, StorageAccessor } from './storage-accessor';
 
 export interface StorageBasedLockProviderOptions {
@@ -100,14 +94,7 @@ export class StorageBasedLockProvider implements LockProvider {
   }
 
   async probe(timeoutMs: number): Promise<void> {
-    const limitMs = Math.min(timeoutMs, this.statementTimeoutMs);
-    const read = (options: StatementOptions): Promise<unknown> =>
-      this.#context.accessor.find(PROBED_NAME, { ...options, purpose: 'inspect' });
-    try {
-      await sendWithin(this.#context, { name: PROBED_NAME, timeoutMs: limitMs, waitAtMostMs: limitMs }, read);
-    } catch (error) {
-      throw storageErrorOf(error, PROBED_NAME);
-    }
+    await this.#records.inspect(PROBED_NAME, Math.min(timeoutMs, this.statementTimeoutMs));
   }
 
   inspect(name: string): Promise<LockState | undefined> {
