@@ -161,9 +161,7 @@ function runActs(view: View, run: Run): Html {
   const rerun = actForm(view, {
     act: 'rerun',
     label: 'Run it again',
-    effect: isOver
-      ? `Runs this period again. ${ANEW}`
-      : `Runs this period again, although it is ${state}. ${ANEW}`,
+    effect: `Runs this period again${isOver ? '' : `, although it is ${state}`}. ${ANEW}`,
     hidden,
   });
   const resolve = actForm(view, {
