@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { systemClock, withinLimit } from '../core/clock';
 import type { Access, AccessFunction } from './options';
 import { deleteCookie, getCookie, setCookie, type Context } from './vendor';
 
 const NONE: Access = { level: 'none' };
 const LONGEST_ANSWER_MS = 5000;
 const QUIET_MS = 60_000;
-const LATE = Symbol('late');
 
 /**
  * What the application answers. An error, no answer within 5 s, or anything else counts as `'none'`.
@@ -26,13 +26,10 @@ export function accessAsker(
     return NONE;
   };
   return async (request) => {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<typeof LATE>((resolve) => {
-      timer = setTimeout(resolve, LONGEST_ANSWER_MS, LATE);
-    });
     try {
-      const given: unknown = await Promise.race([access(request), late]);
-      if (given === LATE) return none('did not answer within 5 s');
+      const asked = Promise.resolve(access(request));
+      const given: unknown = await withinLimit(systemClock, asked, LONGEST_ANSWER_MS);
+      if (given === 'time-out') return none('did not answer within 5 s');
       const { level, actor } = (given ?? {}) as Partial<Access>;
       if (level === 'none') return NONE;
       if (level === 'read') return { level, actor: isActor(actor) ? actor : undefined };
@@ -42,8 +39,6 @@ export function accessAsker(
         : none(`returned 'operate' without an actor of 1 to 200 characters`);
     } catch (error) {
       return none('failed', error);
-    } finally {
-      clearTimeout(timer);
     }
   };
 }
