@@ -13,7 +13,6 @@ export interface KeyValue {
   readonly key: string;
   readonly value?: string;
   readonly create_revision: string;
-  readonly lease?: string;
 }
 
 export interface EtcdFailure {

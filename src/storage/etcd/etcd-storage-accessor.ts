@@ -12,7 +12,7 @@ import {
   type StorageAccessor,
   type StorageOutcome,
 } from '../../core';
-import { RELEASED_MARK } from '../../core/lease/owner';
+import { leaseOf, RELEASED_MARK } from '../../core/lease/owner';
 import { isFailure, type EtcdAnswer } from './etcd-answer';
 import type { CallOptions, EtcdGateway } from './etcd-gateway';
 import { base64, decoded, endOf, leaseIdOf, recordOf, tokenOf, valueOf } from './etcd-record';
@@ -70,7 +70,7 @@ export class EtcdStorageAccessor implements StorageAccessor {
       leaseMs > 0
         ? await this.#replace({ name, owner, nextOwner: owner + RELEASED_MARK }, leaseMs, limits)
         : await this.#delete(request, limits);
-    if (isOurs) this.#grantedAtMs.delete(acquisitionOf(owner));
+    if (isOurs) this.#grantedAtMs.delete(leaseOf(owner));
     return isOurs;
   }
 
@@ -237,15 +237,10 @@ export class EtcdStorageAccessor implements StorageAccessor {
   /** All of `lockAtLeastFor` if it is not known when the lock was granted. */
   #leftOfLeastMs({ owner, lockAtLeastForMs }: LockRequest): number {
     const nowMs = this.clock.monotonicMs();
-    return (this.#grantedAtMs.get(acquisitionOf(owner)) ?? nowMs) + lockAtLeastForMs - nowMs;
+    return (this.#grantedAtMs.get(leaseOf(owner)) ?? nowMs) + lockAtLeastForMs - nowMs;
   }
 
   #key(name: string): string {
     return base64(this.keyPrefix + name);
   }
-}
-
-/** Without the number of an extension. */
-function acquisitionOf(owner: string): string {
-  return owner.replace(/\/\d+$/, '');
 }
