@@ -99,12 +99,8 @@ export function pause(clock: Clock, delayMs: number): Promise<void> {
 }
 
 /** The delay before a failed statement is sent again: about 10 ms for attempt 0 or 1, then longer, with jitter. */
-export function statementRetryDelayMs(
-  { random }: { readonly random: () => number },
-  attempt: number,
-  longestMs = 1000,
-): number {
-  return Math.min(longestMs, 10 * 2 ** attempt) * (0.5 + random());
+export function statementRetryDelayMs({ random }: { random: () => number }, attempt: number): number {
+  return Math.min(1000, 10 * 2 ** attempt) * (0.5 + random());
 }
 
 /** Captured when this module loads, so that a test with fake timers does not block it. */
