@@ -1,7 +1,7 @@
 /** Which folders of `src` a folder may import from, and which packages. Inward only: core ← ledger ← guard ← decorator ← integrations ← cli. */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
-  ledger: ['core'],
+  ledger: ['core', 'croner'],
   guard: ['core', 'ledger'],
   decorator: ['core', 'ledger', 'guard'],
   'storage/memory': ['core', 'ledger'],
@@ -56,6 +56,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'integrations/node-cron': ['core', 'ledger', 'guard', 'decorator', 'node-cron'],
   'integrations/nestjs': [
     'core',
+    'ledger',
     'guard',
     'storage/sql',
     'integrations/drivers',
