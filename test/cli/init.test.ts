@@ -11,7 +11,7 @@ testInFolder('on a terminal, init asks before it creates a file or a table', asy
   for (const input of ['', '\n', 'n\n', 'no\n']) {
     const ended = await cronlatch(call, { cwd, input, hook: 'interactive.cjs' });
     assert.equal(ended.status, 1, input);
-    assert.match(ended.stdout, /Create the missing tables\? \[y\/N\] \n?nothing changed\n$/);
+    assert.match(ended.stdout, /Create what is missing\? \[y\/N\] \n?nothing changed\n$/);
     assert.ok(!existsSync(join(cwd, 'jobs.db')));
   }
   const agreed = await cronlatch(call, { cwd, input: 'y\n', hook: 'interactive.cjs' });

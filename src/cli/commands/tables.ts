@@ -1,7 +1,12 @@
 import { Option, type Command } from 'commander';
 import { existsSync } from 'node:fs';
 import { SchemaMismatchError } from '../../core';
-import { createMissingTables, inspectTables, tableDefinitions } from '../../integrations/sql/tables';
+import {
+  createMissingTables,
+  inspectTables,
+  isAddition,
+  tableDefinitions,
+} from '../../integrations/sql/tables';
 import type { SqlDatabase } from '../../storage/sql/connections/sql-database';
 import { mysql } from '../../storage/sql/dialects/mysql';
 import { postgres } from '../../storage/sql/dialects/postgres';
@@ -23,7 +28,7 @@ const DIALECTS = { mysql, mariadb: mysql, postgres, sqlite };
 
 interface FoundTable {
   readonly definition: TableDefinition;
-  readonly state: 'exists' | 'missing' | 'differs';
+  readonly state: 'exists' | 'missing' | 'incomplete' | 'differs';
   readonly findings: readonly SchemaFinding[];
 }
 
@@ -67,15 +72,20 @@ async function init(
   if (errors.length > 0) throw new SchemaMismatchError(errors.join('\n'), { outcome: 'nothing-ran' });
   for (const { message } of findingsOf(tables, 'warning')) printWarning(message);
   const missing = tables.filter(({ state }) => state === 'missing').map(({ definition }) => definition);
-  if (missing.length === 0) return print('nothing to do');
-  if (dryRun) return print(statementsOf(missing, database.dialect));
-  if (!yes && isInteractive() && !(await confirm('Create the missing tables?'))) {
+  const added = tables.flatMap(({ state, findings }) =>
+    state === 'incomplete' ? findings.filter(isAddition).map(({ remedy }) => `${remedy};\n`) : [],
+  );
+  if (missing.length + added.length === 0) return print('nothing to do');
+  if (dryRun) return print([statementsOf(missing, database.dialect), ...added].join('\n'));
+  if (!yes && isInteractive() && !(await confirm('Create what is missing?'))) {
     io.exitCode = 1;
     return print('nothing changed');
   }
   if (isNewFile) await database.createFile?.();
   await createMissingTables(database, named);
-  print(`created ${missing.map(nameOf).join(', ')}`);
+  const incomplete = tables.filter(({ state }) => state === 'incomplete');
+  if (missing.length > 0) print(`created ${missing.map(nameOf).join(', ')}`);
+  for (const { definition } of incomplete) print(`added columns to ${nameOf(definition)}`);
 }
 
 /** A file that does not exist has no tables. Opening it would create it before the user has agreed. */
@@ -92,13 +102,20 @@ async function findTables(
 
 function stateOf(findings: readonly SchemaFinding[]): FoundTable['state'] {
   if (findings.some(({ code }) => code === 'missing-table')) return 'missing';
-  return findings.some(({ severity }) => severity === 'error') ? 'differs' : 'exists';
+  const errors = findings.filter(({ severity }) => severity === 'error');
+  if (errors.some((finding) => !isAddition(finding))) return 'differs';
+  return errors.length > 0 ? 'incomplete' : 'exists';
 }
 
 function show({ address, name }: SqlDatabase, tables: readonly FoundTable[], isNewFile: boolean): void {
   const where = name === undefined ? '' : `, database ${name}`;
   const width = Math.max(...tables.map(({ definition }) => nameOf(definition).length));
-  const words = { exists: 'exists', missing: 'will be created', differs: 'differs' };
+  const words = {
+    exists: 'exists',
+    missing: 'will be created',
+    incomplete: 'lacks columns',
+    differs: 'differs',
+  };
   const lines = tables.map(
     ({ definition, state }) => `  ${nameOf(definition).padEnd(width)}  ${words[state]}`,
   );

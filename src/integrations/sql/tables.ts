@@ -34,8 +34,8 @@ export interface TablesOptions
   readonly tables?: readonly TableSet[] | undefined;
 }
 
-/** PostgreSQL's codes for a table and a type that exist. */
-const ALREADY_THERE = new Set(['42P07', '42710']);
+/** The codes for a table, a type and a column that exist. */
+const ALREADY_THERE = new Set(['42P07', '42710', '42701', 'ER_DUP_FIELDNAME']);
 
 /** A table, and how the one in the database differs from it. */
 export interface TableState {
@@ -58,7 +58,7 @@ export async function findProblems(
 }
 
 /**
- * Creates the tables that are missing, and the indexes that an older version did not create.
+ * Creates the tables that are missing, and the columns and indexes that an older version did not create.
  *
  * @throws SchemaMismatchError if a table exists that cannot be used. Nothing was changed.
  */
@@ -68,10 +68,8 @@ export async function createMissingTables(database: SqlDatabase, options: Tables
     const { dialect } = access.forTables;
     refuseOthers(states.flatMap(({ findings }) => findings));
     for (const { definition, findings } of states) {
-      const indexes = findings.flatMap(({ code, remedy }) =>
-        code === 'missing-index' ? (remedy ?? []) : [],
-      );
-      const texts = [...createTable(definition, dialect), ...indexes];
+      const additions = findings.filter(isAddition).flatMap(({ remedy }) => remedy ?? []);
+      const texts = [...createTable(definition, dialect), ...additions];
       // PostgreSQL commits them together. So another caller never finds a table without its indexes.
       for (const text of dialect.name === 'postgres' ? [texts.join(';\n')] : texts)
         await send(text, definition, access);
@@ -141,14 +139,22 @@ async function send(
     // Another instance has created it since PostgreSQL found it missing. Now it is there.
     const isThere = error instanceof LockStorageError && ALREADY_THERE.has(error.driverCode ?? '');
     const isCreation = text.startsWith('CREATE TABLE');
+    if (isThere && text.startsWith('ALTER TABLE')) return;
     if (!(error instanceof DuplicateRecord || isThere))
       throw isCreation ? await withGrant(error, definition, forTables.dialect, ask) : error;
     await ask(text);
   }
 }
 
+/** What an older version did not create, with the statement that adds it. */
+export function isAddition({ code, remedy }: SchemaFinding): boolean {
+  return (code === 'missing-column' || code === 'missing-index') && remedy !== undefined;
+}
+
 function refuseOthers(findings: readonly SchemaFinding[]): void {
-  const errors = findings.filter(({ severity, code }) => severity === 'error' && code !== 'missing-table');
+  const errors = findings.filter(
+    (each) => each.severity === 'error' && each.code !== 'missing-table' && !isAddition(each),
+  );
   if (errors.length === 0) return;
   const messages = errors.map(({ message }) => message).join('\n');
   throw new SchemaMismatchError(messages, { outcome: 'nothing-ran' });

@@ -18,6 +18,7 @@ export type SchemaFindingCode =
   | 'names-not-unique'
   | 'runs-not-unique'
   | 'missing-index'
+  | 'unused-columns'
   | 'column-too-short'
   | 'session-time-zone'
   | 'imprecise-time'

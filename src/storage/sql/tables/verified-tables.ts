@@ -27,6 +27,9 @@ export interface SqlTablesOptions extends Pick<
   readonly warn: (message: string) => void;
 }
 
+/** Only `doctor` reports these. */
+const FOR_DOCTOR: ReadonlySet<string> = new Set(['missing-index', 'unused-columns']);
+
 /**
  * Verifies the library's tables before the first statement, and again after one turns out to have changed. Sends the
  * statements, and translates their errors.
@@ -147,7 +150,7 @@ export class VerifiedTables<Statements> {
       throw new SchemaMismatchError(errors.join('\n'), { outcome: 'nothing-ran' });
     }
     for (const { severity, code, message } of findings)
-      if (severity === 'warning' && code !== 'missing-index') this.warnOnce(message);
+      if (severity === 'warning' && !FOR_DOCTOR.has(code)) this.warnOnce(message);
     return this.#statements;
   }
 

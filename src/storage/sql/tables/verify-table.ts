@@ -165,7 +165,7 @@ function missingColumn(column: TableColumn, { dialect, table }: Subject): TableF
   if (tolerates(column, 'absence'))
     return warning('no-fencing-token', `has no column '${name}', so its locks have no fencing token`, add);
   if (!nullable) return refusal('missing-column', `has no column '${name}'. Recreate the table`);
-  return refusal('missing-column', `has no column '${name}'`, add);
+  return refusal('missing-column', `has no column '${name}'. Add it with npx cronlatch init`, add);
 }
 
 /** The instants whose type may differ from the migration's: those of the lock table. */
@@ -216,7 +216,23 @@ const takesInserts: TableRule = ({ definition: { columns, row }, found, dialect 
       return refusal('column-needs-value', problem);
     });
 
-const TABLE_RULES: readonly TableRule[] = [holdsColumns, agreesOnZones, hasKeys, hasIndexes, takesInserts];
+/** An older version may still write them. */
+const usesColumns: TableRule = ({ definition: { columns, row }, found, dialect }) => {
+  const isUnused = (column: InspectedColumn): boolean =>
+    !column.isRequired && !columns.some(({ name }) => isNamed(name, column, dialect.inspection));
+  const unused = row === 'job' ? found.columns.filter(isUnused).map(({ name }) => name) : [];
+  const problem = `has columns that this version does not use: ${unused.join(', ')}. They may stay`;
+  return unused.length === 0 ? [] : [warning('unused-columns', problem)];
+};
+
+const TABLE_RULES: readonly TableRule[] = [
+  holdsColumns,
+  agreesOnZones,
+  hasKeys,
+  hasIndexes,
+  takesInserts,
+  usesColumns,
+];
 
 export function verifyTable(
   definition: TableDefinition,

@@ -13,7 +13,7 @@ const EVERYWHERE: readonly Flaw[] = [
   [
     'no column that a later version has added',
     'missing-column',
-    /no column 'first_started_at'\. Run: ALTER TABLE/,
+    /no column 'first_started_at'\. Add it with npx cronlatch init\. Run: ALTER TABLE/,
     altered('DROP COLUMN first_started_at'),
   ],
   [
