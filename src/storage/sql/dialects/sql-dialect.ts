@@ -86,6 +86,8 @@ export interface RunFragments {
   readonly isListedJob: string;
   /** Each job and scope of the run table once, read by an index, with the columns `job_name` and `scope`. */
   readonly subjects: (table: string) => string;
+  /** A query of a FROM clause that is executed once, however the database joins its rows. */
+  readonly executedOnce: (query: string) => string;
   /** After the run table: makes the database find a row only by the unique index on its key. */
   readonly byKey: string;
   /** After an INSERT: writes nothing if there is a row with this key. */

@@ -106,6 +106,9 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: TableSha
         WHERE ${jobs === 1 ? is('job_name', listed) : `job_name IN (${listed})`} AND ${findBy.from} AND ${findBy.to}
         ORDER BY r.period_start DESC, r.id DESC`;
     },
+    /** For the elements of the JSON array `:jobs`. */
+    since: `SELECT ${summaryFields(us)} FROM ${words.elements(':jobs', { job: 'text', since: 'integer' })}
+      JOIN ${run} r ON r.job_name = j.job AND r.period_start >= ${at('j.since')} LIMIT 100000`,
     events: `SELECT ${us('e.at')} AS at, e.generation AS generation, e.attempt AS attempt, e.kind AS kind,
         e.actor AS actor, e.fencing_token AS fencing_token, e.detail AS detail
       FROM ${run} r JOIN ${event} e ON e.run_id = r.id WHERE ${ofKey} ORDER BY e.id`,
@@ -118,14 +121,12 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: TableSha
           AND (r.period_start IS NULL OR r.period_start < ${newestOf('r', 'period_start')}) THEN 1 ELSE 0 END AS deletable
       FROM ${run} r WHERE r.id < ${integer(':below')} ORDER BY r.id DESC LIMIT 1000`,
     /**
-     * 1,000 final runs of older ticks than the newest so many of their job and scope. A tick has no end. With the inner
-     * LIMIT, MariaDB does not merge the queries, which it cannot execute twice then.
+     * 1,000 final runs of older ticks than the newest so many of their job and scope. A tick has no end.
      */
     trimmable: (kept: number): string => `SELECT r.id AS id, 0 AS undated, 1 AS deletable
-      FROM (
-        SELECT g.job_name, g.scope,
+      FROM ${words.executedOnce(`SELECT g.job_name, g.scope,
           CASE WHEN ${newestOf('g', 'period_end')} IS NULL THEN ${newestOf('g', 'period_start', kept - 1)} END AS kept_from
-        FROM (${words.subjects(run)}) g LIMIT 1000000) k
+        FROM (${words.subjects(run)}) g`)} k
       JOIN ${run} r ON r.job_name = k.job_name AND r.scope = k.scope AND r.period_start < k.kept_from
       WHERE k.kept_from IS NOT NULL AND r.period_end IS NULL AND ${isOldAndOver} LIMIT 1000`,
     /** Locks those of `:ids` that have been final for that long. A locked row is about to change, so it stays. */

@@ -15,6 +15,8 @@ export function runFragments({ now, keyIndex = '' }: Pick<TableShape, 'now' | 'k
     integer: (parameter) => `CAST(${parameter} AS UNSIGNED)`,
     isListedJob: `job_name IN (${JOBS})`,
     subjects: (table) => `SELECT job_name, scope FROM ${table} GROUP BY job_name, scope`,
+    // With a LIMIT, MariaDB does not merge the query, which it cannot execute twice then.
+    executedOnce: (query) => `(${query} LIMIT 1000000)`,
     // With another index, InnoDB would also lock rows and gaps of other runs, and wait for their locks.
     byKey: ` FORCE INDEX (\`${keyIndex.replaceAll('`', '``')}\`)`,
     // An existing row is an error here, so every insert that succeeds wrote its row.

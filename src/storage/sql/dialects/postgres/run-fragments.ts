@@ -13,6 +13,8 @@ export function runFragments({ now }: Pick<TableShape, 'now'>): RunFragments {
     is: (column, parameter) => `${column} = ${parameter}`,
     integer: (parameter) => `${parameter}::bigint`,
     isListedJob: 'job_name = ANY (ARRAY(SELECT json_array_elements_text(:jobs::json)))',
+    // Of a table without statistics, the planner expects one row, and executes a joined query again for each.
+    executedOnce: (query) => `(WITH once AS MATERIALIZED (${query}) SELECT * FROM once)`,
     // PostgreSQL would read the whole table for a GROUP BY: it cannot skip from one value of an index to the next.
     subjects: (table) => `WITH RECURSIVE s AS (
         (SELECT job_name, scope FROM ${table} ORDER BY job_name, scope LIMIT 1)

@@ -11,6 +11,7 @@ export function runFragments({ now }: Pick<TableShape, 'now'>): RunFragments {
     integer: (parameter) => parameter,
     isListedJob: 'job_name IN (SELECT value FROM json_each(:jobs))',
     subjects: (table) => `SELECT job_name, scope FROM ${table} GROUP BY job_name, scope`,
+    executedOnce: (query) => `(${query} LIMIT 1000000)`,
     byKey: '',
     orNothing: (key) => ` ON CONFLICT (${key}) DO NOTHING`,
     returningId: ' RETURNING id',
