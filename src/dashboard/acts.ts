@@ -6,9 +6,10 @@ import { callsOf } from '../guard/calls/calls';
 import { endHold, findCurrentRuns } from '../guard/operations/holds';
 import { JobCatalog } from '../guard/operations/job-catalog';
 import { isRunning } from '../guard/operations/why';
-import { backfill } from '../ledger/operator/backfill';
+import { backfill, findGaps } from '../ledger/operator/backfill';
 import { checkAct } from '../ledger/operator/decide-act';
 import { dateOf, dayOf } from '../ledger/periods/business-date';
+import { fixedScopeOf } from '../ledger/policy/job-policy';
 import type { RunKey } from '../ledger/run';
 import { knownJobsOf, type Confirmation, type SentForm } from './layout';
 
@@ -104,18 +105,21 @@ async function rerun({ guard, by, values }: Act): Promise<Result> {
 async function addRuns({ guard, by, values }: Act): Promise<Result> {
   const { job = '', from = '', to = '', confirmed } = values;
   const known = await JobCatalog.of(guard);
-  const policy = known.policy(job);
+  const periodic = known.periodicJob(job);
   const scope = values['scope'] || undefined;
   const range = { from: dateOf(dayOf(from, 'From')), to: dateOf(dayOf(to, 'To')), scope };
   const since = new Date(dayOf(range.from) * DAY_MS - 2 * DAY_MS);
-  const gaps = await known.ledger.gaps(job, { scope, from: since });
+  const { policy, expectation } = periodic;
+  // An operator may also add days before the last change of the schedule.
+  const anyTime = { policy, expectation: { schedule: expectation.schedule } };
+  const gaps = await findGaps(known.context, anyTime, { scope: scope ?? fixedScopeOf(policy), from: since });
   const days = gaps.filter(({ businessDate }) => businessDate >= range.from && businessDate <= range.to);
   const items = days.map(({ key }) => key);
   if (items.length === 0)
     throw new InvalidLockUseError(`No business day from ${range.from} to ${range.to} lacks a run.`);
   const value = items.join(' ');
   if (confirmed !== value) return { text: `This adds ${items.length} runs:`, items, value };
-  await backfill(known.context, policy, range, by);
+  await backfill(known.context, periodic, range, by);
 }
 
 async function pause({ guard, by, values }: Act): Promise<Result> {

@@ -1,10 +1,11 @@
 import type { JobOverview } from '../guard';
-import { isEachPeriodScheduled } from '../guard/operations/remarks';
 import type { JobCatalog } from '../guard/operations/job-catalog';
 import { stateCell } from '../guard/operations/state-texts';
 import type { RunSummary } from '../ledger';
-import { dateOf, dayAt, dayOf } from '../ledger/periods/business-date';
-import { askCalendar } from '../ledger/periods/calendar';
+import { askForPeriod, periodsWithoutRun } from '../ledger/expected';
+import { dateOf, dayAt } from '../ledger/periods/business-date';
+import type { CalendarPeriod } from '../ledger/periods/period';
+import { calendarPeriodsOf } from '../ledger/policy/job-policy';
 import { limitOf } from '../ledger/store-statements';
 import { linkTo, type Html } from './layout';
 import { html, raw } from './vendor';
@@ -87,15 +88,15 @@ async function rowOf(known: JobCatalog, job: JobOverview, runs: readonly RunSumm
   if (runs.length === 0 && lastRun && startedAt)
     addRun(cells, dateOf(dayAt(startedAt.getTime(), { timeZone, dayStartMs: 0 })), lastRun);
   const scope = known.get(job.job)?.declared.scope ?? '';
-  for (const date of await missedDates(known, job.job, cells))
-    cells.set(date, { state: 'missed', period: date, scope, count: 1 });
+  for (const { key: periodKey, businessDate } of await missedPeriods(known, job.job, runs))
+    addRun(cells, businessDate, { state: 'missed', periodKey, scope });
   return { job: job.job, cells };
 }
 
 function addRun(
   cells: Map<string, Cell>,
   date: string,
-  { state, periodKey: period = '', scope = '' }: Pick<RunSummary, 'state'> & Partial<RunSummary>,
+  { state, periodKey: period = '', scope = '' }: { state: string; periodKey?: string; scope?: string },
 ): void {
   const found = cells.get(date);
   const count = (found?.count ?? 0) + 1;
@@ -109,27 +110,29 @@ function dateOfRun({ periodKey, periodStart, createdAt, timeZone = 'UTC' }: RunS
   return date ?? dateOf(dayAt((periodStart ?? createdAt).getTime(), { timeZone, dayStartMs: 0 }));
 }
 
-/**
- * The business dates without a run, since the first one that is shown, of a job that runs once a day. If the schedule
- * skips dates, or only code of another process knows the calendar, no date counts as missed.
- */
-async function missedDates(
+/** The expected periods without a run, since the first one that is shown. */
+async function missedPeriods(
   known: JobCatalog,
   job: string,
-  cells: ReadonlyMap<string, Cell>,
-): Promise<string[]> {
-  const registered = known.get(job);
+  runs: readonly RunSummary[],
+): Promise<CalendarPeriod[]> {
   const policy = known.knownPolicy(job);
-  if (policy?.period.kind !== 'day' || !registered || !isEachPeriodScheduled(registered.declared)) return [];
-  if (registered.declared.hasScopeFunction || cells.size === 0) return [];
-  const dates = [...cells.keys()].sort();
-  const current = dayOf(policy.periodAt(known.now).key);
-  const missed: string[] = [];
-  for (let day = dayOf(dates[0] ?? ''); day < current; day += 1) {
-    const date = dateOf(day);
-    if (cells.has(date)) continue;
-    if ((await askCalendar(policy.calendar, date, known.context)) === 'business-day') missed.push(date);
-  }
+  const periods = policy && calendarPeriodsOf(policy);
+  const { declared } = known.get(job) ?? {};
+  const from = runs.at(-1)?.periodStart;
+  if (
+    policy === undefined ||
+    periods === undefined ||
+    from === undefined ||
+    declared?.hasScopeFunction !== false
+  )
+    return [];
+  const recorded = { now: known.now, runs, firstPeriodStart: from };
+  const missed: CalendarPeriod[] = [];
+  const expectation = known.expectationOf(job);
+  for (const period of periodsWithoutRun(expectation, periods, recorded, from))
+    if ((await askForPeriod(known.context, { policy, expectation }, period)) === 'business-day')
+      missed.push(period);
   return missed;
 }
 

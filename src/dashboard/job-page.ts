@@ -7,6 +7,7 @@ import type { JobCatalog } from '../guard/operations/job-catalog';
 import { readWhy, type Why } from '../guard/operations/why';
 import { describeDuration } from '../guard/log/time-texts';
 import type { DeclaredJob, RegisteredJob, RunSummary } from '../ledger';
+import { describeSchedule } from '../ledger/job-register';
 import { dateOf, dayOf } from '../ledger/periods/business-date';
 import type { CalendarPeriod } from '../ledger/periods/period';
 import { calendarPeriodsOf } from '../ledger/policy/job-policy';
@@ -77,7 +78,9 @@ async function registeredPart(
 
 /** Each schedule in words. An expression that only node-cron knows stays as it is. */
 function scheduleOf(declared: DeclaredJob | undefined): Html | string {
-  return html`${(declared?.schedules ?? []).map(({ expression, timeZone }) => {
+  return html`${(declared?.schedules ?? []).map((schedule) => {
+    if (!('expression' in schedule)) return html`${describeSchedule(schedule)}. `;
+    const { expression, timeZone } = schedule;
     const words = inWords(expression, { throwExceptionOnParseError: false, use24HourTimeFormat: true });
     const text = words.startsWith('An error') ? expression : words;
     return html`${text}${timeZone ? `, ${timeZone}` : ''} (<code>${expression}</code>). `;

@@ -160,7 +160,7 @@ export class JobGuard {
   async backfill(job: string, range: BackfillRange): Promise<BackfillResult> {
     const { context } = this.#calls.requireOncePerRunner(`Job '${job}' needs`);
     const registered = this.#jobs.get(job);
-    if (registered !== undefined) return await backfill(context, registered.policy, range);
+    if (registered !== undefined) return await backfill(context, registered, range);
     throw notRegisteredError(job);
   }
 
@@ -194,7 +194,7 @@ export class JobGuard {
     const jobs = this.#jobs;
     return new RunLedger({
       context,
-      policyOf: (job) => jobs.get(job)?.policy,
+      jobOf: (job) => jobs.get(job),
       lockOf: (job) => jobs.get(job)?.lock.name,
       jobs,
     });
@@ -202,13 +202,13 @@ export class JobGuard {
 
   /**
    * Shows the jobs of all instances at a glance: what runs, what is held and by whom, and each problem with the command that
-   * fixes it. Sends three statements, and one more for each further thousand of held locks. A lock provider that cannot list
+   * fixes it. Sends four statements, and one more for each further thousand of held locks. A lock provider that cannot list
    * its locks gets one read for each known job instead, all at once. If it does not answer, that is a problem.
    *
    * @throws LockStorageError if a store fails
    */
   async overview(options: OverviewOptions = {}): Promise<Overview> {
-    return await readOverview(this.#calls.oncePerRunner?.context, this.locks, options);
+    return await readOverview(this.#calls.oncePerRunner, this.locks, options);
   }
 
   /** The locks that this process holds now: those of running jobs, and those of `lockManager()`. Sends nothing. */

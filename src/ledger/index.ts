@@ -36,6 +36,7 @@ export type * from './job-register';
 export type { Explanation } from './operator/explain';
 export type { OperatorAct } from './operator/decide-act';
 export type * from './periods/period';
+export type { DeclaredCron, DeclaredSchedule } from './periods/schedule';
 export { nextPeriod, periodAt, periodsBetween, previousPeriod } from './periods/period';
 export type { OncePerConfiguration, OncePerOptions } from './policy/job-policy';
 export type { RetryOptions } from './policy/retry';

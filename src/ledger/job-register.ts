@@ -1,13 +1,7 @@
 import type { PeriodKind } from './periods/period';
+import type { DeclaredSchedule } from './periods/schedule';
 import type { CatchUpPolicy } from './policy/catch-up';
 import type { RetryPolicy } from './policy/retry';
-
-/** One schedule of a job. */
-export interface DeclaredSchedule {
-  readonly expression: string;
-  /** `undefined`: the time zone of the host. */
-  readonly timeZone?: string | undefined;
-}
 
 /** What the code of one instance declares about a job, as plain JSON. Durations are in milliseconds. */
 export interface DeclaredJob {
@@ -23,7 +17,7 @@ export interface DeclaredJob {
   readonly timeZone?: string | undefined;
   readonly dayStart?: string | undefined;
   readonly target?: 'current' | 'previous' | undefined;
-  /** Empty for a job that something else calls, such as `guard.wrap` or an interval. */
+  /** Their time zones are resolved. Empty for a job of which only its callers know when it is due. */
   readonly schedules: readonly DeclaredSchedule[];
   readonly retry?: RetryPolicy | undefined;
   readonly onCrash?: 'retry' | 'hold' | undefined;
@@ -45,7 +39,6 @@ export interface JobRegistration {
   /** The name of the once-per job, or else the name of the lock. */
   readonly job: string;
   readonly declared: DeclaredJob;
-  readonly nextScheduledAt: Date | undefined;
   readonly version: string;
   /** The host and the process: `host/pid`. */
   readonly registeredBy: string;
@@ -56,8 +49,12 @@ export const REGISTER_EVERY_MS = 120_000;
 /** No instance declares a job that was not registered for so long. */
 export const IDLE_AFTER_MS = 900_000;
 
-/** All instants but the scheduled time are the database's. */
+/** All instants but `answeredAt` are the database's. */
 export interface RegisteredJob extends JobRegistration {
+  /** Since when its schedules and periods are the same. `undefined`: only an older version has registered it. */
+  readonly declaredAt: Date | undefined;
+  /** The newest scheduled time that an instance has answered, or the newest call without one. */
+  readonly answeredAt: Date | undefined;
   /** When an instance last registered it. Instances do so every 2 minutes, at a check for overdue runs. */
   readonly registeredAt: Date;
 }
@@ -76,11 +73,10 @@ export interface UnreadableJob extends Pick<RegisteredJob, 'job' | 'version' | '
   readonly declared?: DeclaredJob | undefined;
 }
 
-/** Moves the next scheduled time on, unless the stored one is later than `answeredAt`. */
-export interface JobChange {
+/** An answer that the register does not have yet. */
+export interface JobAnswer {
   readonly job: string;
   readonly answeredAt: Date;
-  readonly nextScheduledAt: Date | undefined;
 }
 
 /** The options that two declarations of a job have otherwise, with both values as JSON. Standby is not one of them. */
@@ -93,12 +89,22 @@ export function differencesOf(before: DeclaredJob, now: DeclaredJob) {
     .filter((difference) => difference.before !== difference.now);
 }
 
-/** Compared as a text. Without `enabled`, a job that is enabled again would be late for the time before. */
-export function scheduleText({ schedules, enabled }: DeclaredJob): string {
-  const texts = schedules.map(({ expression, timeZone }) =>
-    timeZone === undefined ? expression : `${expression} (${timeZone})`,
-  );
-  return [...texts.sort(), ...(enabled === false ? ['disabled'] : [])].join('; ');
+/** What decides when the job is due, as a text that is compared. When it changes, times before that no longer count. */
+export function scheduleText({ schedules, kind, timeZone, dayStart, target, enabled }: DeclaredJob): string {
+  const texts = schedules.map((schedule) => JSON.stringify(schedule)).sort();
+  return JSON.stringify([texts, kind, timeZone, dayStart, target, enabled]);
+}
+
+/** For people. */
+export function describeSchedules({ schedules, enabled }: DeclaredJob): string {
+  return [...schedules.map(describeSchedule), ...(enabled === false ? ['disabled'] : [])].join('; ');
+}
+
+export function describeSchedule(schedule: DeclaredSchedule): string {
+  if ('every' in schedule) return schedule.every > 0 ? `every ${schedule.every / 1000} s` : 'as started';
+  if ('at' in schedule) return `at ${schedule.at}`;
+  const { expression, timeZone } = schedule;
+  return timeZone === undefined ? expression : `${expression} (${timeZone})`;
 }
 
 /** Whether a value has what all versions of cronlatch declare. */
@@ -107,20 +113,14 @@ export function isDeclaration(value: unknown): value is DeclaredJob {
   return typeof lock === 'string' && typeof kind === 'string' && Array.isArray(schedules);
 }
 
-/**
- * The next scheduled time after a job has been registered again. A stored time stays while the schedule stays, so that a
- * tick that no instance has answered can still be seen after a restart. A stored time that lies after the next one came
- * from a clock that was wrong.
- */
-export function nextAfterRegistration(
+/** Since when a job that is registered now is declared as it is. */
+export function declaredSince(
   stored: RegisteredJob | undefined,
-  { declared, nextScheduledAt: next }: JobRegistration,
+  { declared }: Pick<JobRegistration, 'declared'>,
   now: Date,
-): Date | undefined {
-  const time = stored?.nextScheduledAt;
-  if (stored === undefined || time === undefined) return next;
-  if (scheduleText(stored.declared) !== scheduleText(declared)) return next;
-  return next !== undefined && time > next && next > now ? next : time;
+): Date {
+  const isSame = stored !== undefined && scheduleText(stored.declared) === scheduleText(declared);
+  return (isSame ? stored.declaredAt : undefined) ?? now;
 }
 
 /** Whether other instances keep registering another declaration. A job that is turned off here may run elsewhere. */

@@ -39,7 +39,10 @@ export function unknownZoneOf(declared: DeclaredJob | undefined): string | undef
 }
 
 /** What an instance declared, without its calendar. `undefined` for a job without periods, and for a key function. */
-export function declaredPolicy({ job, declared }: RegisteredJob): JobPolicy | undefined {
+export function declaredPolicy({
+  job,
+  declared,
+}: Pick<RegisteredJob, 'job' | 'declared'>): JobPolicy | undefined {
   const { kind, timeZone, dayStart, target, scope = '' } = declared;
   if (kind === 'lock' || kind === 'custom') return undefined;
   const defaults = parseJobPolicy({ period: kind, timeZone, dayStart, target }, job);
@@ -49,20 +52,5 @@ export function declaredPolicy({ job, declared }: RegisteredJob): JobPolicy | un
 
 /** The time zone of a job that is registered: that of its periods, or of its first schedule. */
 export function zoneOf(declared: DeclaredJob | undefined): string | undefined {
-  return declared?.timeZone ?? declared?.schedules[0]?.timeZone;
-}
-
-/** Whether the ledger knows if a job of this kind has run. */
-export function isRecorded({ kind }: DeclaredJob): boolean {
-  return kind !== 'lock';
-}
-
-/** The jobs whose scheduled time passed longer ago than the tolerance, and that time. */
-export function findLateJobs({ now, jobs }: JobRegister, toleranceMs: number): ReadonlyMap<string, Date> {
-  const late = new Map<string, Date>();
-  for (const { job, declared, nextScheduledAt } of jobs) {
-    if (!isRecorded(declared) || declared.enabled === false || nextScheduledAt === undefined) continue;
-    if (now.getTime() - nextScheduledAt.getTime() > toleranceMs) late.set(job, nextScheduledAt);
-  }
-  return late;
+  return declared?.timeZone ?? declared?.schedules.find((each) => 'expression' in each)?.timeZone;
 }

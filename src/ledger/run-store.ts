@@ -1,5 +1,5 @@
 import type { StatementOptions } from '../core';
-import type { JobChange, JobRegister, JobRegistration } from './job-register';
+import type { JobAnswer, JobRegister, JobRegistration } from './job-register';
 import type { RequestStore } from './request-store';
 import type { Claim, LatestRun, Run, RunEvent, RunEventKind, RunKey, RunPeriod, RunSummary } from './run';
 import type { RunLogStore } from './run-log-store';
@@ -147,6 +147,8 @@ export interface RunStore {
   latest(options: StatementOptions): Promise<readonly LatestRun[]>;
   /** One plain read, for an overview: runs without their results and errors, the newest period first. */
   summaries(query: SummaryQuery, options: StatementOptions): Promise<readonly RunSummary[]>;
+  /** Of each job, the runs whose period begins at its instant or later, in no order. At most 100,000. */
+  since(starts: ReadonlyMap<string, Date>, options: StatementOptions): Promise<readonly RunSummary[]>;
   /** The oldest first. */
   events(key: RunKey, options: StatementOptions): Promise<readonly RunEvent[]>;
   /**
@@ -161,15 +163,15 @@ export interface RunStore {
   purge(request: PurgeRequest, options: StatementOptions): Promise<PurgeStep>;
   /**
    * Registers jobs, so that any process can list them, with one statement for all. For a job that is registered
-   * again, `nextAfterRegistration` decides the next scheduled time.
+   * again, `declaredSince` decides since when it is declared as it is.
    *
    * @param jobs each job at most once
    * @throws SchemaMismatchError if the table of the register is missing or cannot be used
    */
   registerJobs(jobs: readonly JobRegistration[], options: StatementOptions): Promise<void>;
   jobs(options: StatementOptions): Promise<JobRegister>;
-  /** Changes registered jobs with one statement, each at most once. Changes of unregistered jobs have no effect. */
-  updateJobs(changes: readonly JobChange[], options: StatementOptions): Promise<void>;
+  /** Writes answers that are newer, with one statement, each job at most once. Those of unregistered jobs have no effect. */
+  answerJobs(answers: readonly JobAnswer[], options: StatementOptions): Promise<void>;
   /** Removes a job, but not its runs, unless it was registered within `idleMs`. `false`: nothing was removed. */
   forgetJob(job: string, idleMs: number, options: StatementOptions): Promise<boolean>;
   /** Requests to run jobs, and notices. Without it, a guard neither runs a job by request nor sends notices. */

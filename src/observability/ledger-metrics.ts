@@ -2,7 +2,6 @@ import { diag, type BatchObservableResult, type Meter } from '@opentelemetry/api
 import type { JobGuard } from '../guard';
 import type { Calls } from '../guard/calls/calls';
 import type { OncePerJobRunner } from '../guard/calls/once-per-job-runner';
-import { findLateJobs, isRecorded } from '../ledger/known-register';
 import { limitOf } from '../ledger/store-statements';
 import { jobAttribute } from './attributes';
 
@@ -18,15 +17,27 @@ export function measureStores(guard: JobGuard, calls: Calls, meter: Meter, toler
     'When the latest completed run ended, in Unix time.',
   );
   const late = gauge('job.late', '{job}', '1 if a job has not run in time, or else 0.');
+  const missed = gauge('job.missed', '{job}', '1 if a job has missed a period of the last week, or else 0.');
   const seen = new Set<string>();
   const readLedger = async (result: BatchObservableResult, runner: OncePerJobRunner): Promise<void> => {
     result.observe(offset, await readClockOffset(runner));
     for (const [job, at] of await readLastCompleted(guard, runner))
       result.observe(lastCompleted, at, jobAttribute({ job }));
-    const jobs = new Map(await readLate(runner, toleranceMs));
-    for (const job of jobs.keys()) seen.add(job);
+    const { jobs } = await guard.overview({ lateAfter: toleranceMs });
+    for (const { job } of jobs) seen.add(job);
     // A job that has left the register would keep its last value.
-    for (const job of seen) result.observe(late, jobs.get(job) ?? 0, jobAttribute({ job }));
+    for (const job of seen) {
+      const problems = jobs.find((each) => each.job === job)?.problems ?? [];
+      for (const [gauge, kind] of [
+        [late, 'late'],
+        [missed, 'missed'],
+      ] as const)
+        result.observe(
+          gauge,
+          problems.some((problem) => problem.kind === kind) ? 1 : 0,
+          jobAttribute({ job }),
+        );
+    }
   };
   const observe = async (result: BatchObservableResult): Promise<void> => {
     if (guard.isClosing) return result.observe(reachable, 0);
@@ -42,7 +53,7 @@ export function measureStores(guard: JobGuard, calls: Calls, meter: Meter, toler
       diag.warn('cronlatch could not read its stores for the gauges.', error);
     }
   };
-  const gauges = [reachable, offset, lastCompleted, late];
+  const gauges = [reachable, offset, lastCompleted, late, missed];
   meter.addBatchObservableCallback(observe, gauges);
   return () => meter.removeBatchObservableCallback(observe, gauges);
 }
@@ -70,16 +81,4 @@ async function readLastCompleted(
     if (finishedAt !== undefined) observations.push([job, finishedAt.getTime() / 1000]);
   }
   return observations;
-}
-
-/** The registered jobs of all instances. */
-async function readLate(
-  { context }: OncePerJobRunner,
-  toleranceMs: number,
-): Promise<[job: string, value: number][]> {
-  const register = await context.store.jobs(limitOf(context));
-  const late = findLateJobs(register, toleranceMs);
-  return register.jobs
-    .filter(({ declared, nextScheduledAt }) => isRecorded(declared) && nextScheduledAt !== undefined)
-    .map(({ job }) => [job, late.has(job) ? 1 : 0]);
 }

@@ -34,10 +34,14 @@ testExec(
     const call = [...DAILY, '--cron', '0 3 * * *', '--scheduled-at', threeDaysAgo, 'true'];
     assert.deepEqual(await bench.exec(...call), { status: 0, stdout: '', stderr: '' });
     assert.match((await bench.call('jobs')).stdout, /^nightly +once per day, UTC +0 3 \* \* \* \(UTC\) /m);
+    await bench.query(`UPDATE cronlatch_job SET declared_at = declared_at - ${4 * DAY_MS}000`);
     const checked = await bench.call('status --check');
     const missed = new Date(Date.now() - 2 * DAY_MS).toISOString().slice(0, 10);
     assert.equal(checked.status, 5);
-    assert.match(checked.stdout, new RegExp(`^Job 'nightly' has missed ${missed} and 1 more\\. .*\n$`));
+    assert.match(
+      checked.stdout,
+      new RegExp(`^Job 'nightly' is late: .*\\nJob 'nightly' has missed ${missed} and 1 more\\. .*\n$`),
+    );
     assert.doesNotMatch((await bench.call('status')).stdout, /standby/);
   },
 );
@@ -233,7 +237,10 @@ const WRONG: readonly (readonly [args: readonly string[], line: RegExp])[] = [
     /^lockAtMostFor of lock 'a' is "long", which is not a duration/,
   ],
   [[...JOB, '--once-per', 'day', 'true'], /^--once-per needs --time-zone, for example Europe\/Paris\.$/],
-  [[...JOB, '--cron', '* * * * *', 'true'], /^--cron has no meaning without --once-per\.$/],
+  [
+    [...JOB, '--cron', '0 3 32 * foo', 'true'],
+    /^The cron expression "0 3 32 \* foo" of job 'nightly' cannot be read: /,
+  ],
   [[...JOB, '--time-zone', 'UTC', 'true'], /^--time-zone has no meaning without --once-per/],
   [
     [...DAILY, '--scheduled-at', 'today', 'true'],

@@ -10,7 +10,7 @@ import { etcdEndpoint } from '../support/stores/etcd-place';
 import { cronlatch, errorLines } from './cronlatch';
 import { testOperated, type Operated } from './operated';
 import { started } from './started';
-import { dailyJob, register } from './year-of-runs';
+import { dailyJob, dueJob, registerEarlier } from './year-of-runs';
 
 const BY_ANNE = ['--actor', 'anne@ops1', '--reason', 'audit of the books', '--yes'];
 const JOB = { name: 'close-day', lockAtMostFor: '10m' } as const;
@@ -174,8 +174,9 @@ testHold(
     const oncePer = { period: 'day', timeZone: 'UTC', catchUp: 'all', catchUpWindow: '9d' } as const;
     const at = new Date(Date.now() - 3 * DAY_MS);
     await guard.run({ ...JOB, oncePer, at }, () => 'done');
-    const lastTick = { ...dailyJob('close-day'), nextScheduledAt: new Date(Date.now() - 1000) };
-    await register(guard, lastTick);
+    const { declared } = dueJob('close-day', 1000);
+    const schedules = [...dailyJob('close-day').declared.schedules, ...declared.schedules];
+    await registerEarlier({ ...bench, guard }, dailyJob('close-day', { schedules }));
     // The hold began two days ago, by the clock of its host.
     const clock = { ...systemClock, wallMs: () => Date.now() - 2 * DAY_MS };
     const operator = await bench.createJobGuard(bench.url, { pollInterval: false, logger: false, clock });

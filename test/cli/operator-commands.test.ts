@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { hostname, userInfo } from 'node:os';
 import { errorLines } from './cronlatch';
 import { testOperated } from './operated';
-import { dailyJob, ledgerOf, register } from './year-of-runs';
+import { dailyJob, dueJob, ledgerOf, register, registerEarlier } from './year-of-runs';
 
 const LIMITS = { timeoutMs: 5000 };
 const ON_SERVERS = ['mysql', 'mariadb', 'postgres'] as const;
@@ -10,8 +10,9 @@ const CHANGE = `--yes --reason 'ticket 7'`;
 
 testOperated(
   'an operator finds a failed run and a missed period, and runs both again',
-  async ({ guard, json, runDaysAgo }) => {
-    await register(guard, dailyJob('bill'));
+  async (bench) => {
+    const { json, runDaysAgo } = bench;
+    await registerEarlier(bench, dailyJob('bill'));
     await runDaysAgo('bill', 3);
     const failed = await runDaysAgo('bill', 1, new Error('no disk'));
     const { missed } = await json(`missed bill --from ${daysAgo(5)}`, 5);
@@ -149,8 +150,9 @@ testOperated(
 
 testOperated(
   'a run to do again is the newest one, or that of today or yesterday, and missed needs no date',
-  async ({ guard, json, call, runDaysAgo }) => {
-    await register(guard, dailyJob('bill'));
+  async (bench) => {
+    const { guard, json, call, runDaysAgo } = bench;
+    await registerEarlier(bench, dailyJob('bill'));
     await runDaysAgo('bill', 4);
     assert.deepEqual(keysOf((await json('missed bill', 5))['missed'], 'key'), [3, 2, 1].map(daysAgo));
     await runDaysAgo('bill', 1, new Error('no disk'));
@@ -238,8 +240,9 @@ testOperated('why warns if the runs cannot be read', async ({ call, guard, query
   );
 });
 
-testOperated('why explains each state of the newest run', async ({ guard, call, runDaysAgo }) => {
-  await register(guard, { ...dailyJob('bill'), nextScheduledAt: new Date(Date.now() - 3_600_000) });
+testOperated('why explains each state of the newest run', async (bench) => {
+  const { guard, call, runDaysAgo } = bench;
+  await registerEarlier(bench, dueJob('bill', 3_600_000));
   const why = async (): Promise<string> => (await call('why bill')).stdout;
   const LATE =
     /\nIts tick at \S+ \S+ has not been answered: check that an instance with this job is running\.\n$/;

@@ -9,17 +9,12 @@ import { JavaShedLock } from '../support/databases/java-shedlock';
 import { cronlatch, errorLines } from './cronlatch';
 import { DAY_MS, testOperated } from './operated';
 import { started } from './started';
-import { dailyJob, register } from './year-of-runs';
+import { dailyJob, dueJob, register, registerEarlier } from './year-of-runs';
 
 const BY_ANNE = `--actor anne@ops1 --reason 'audit of the books' --yes`;
 const JOB = { name: 'close-day', lockAtMostFor: '10m' } as const;
 const DAILY = { ...JOB, oncePer: { period: 'day', timeZone: 'UTC' } } as const;
 const TODAY = (): string => new Date().toISOString().slice(0, 10);
-
-/** As an instance registers a job whose tick of now it has not answered. */
-function tickOfNow(job = 'close-day', declared: Parameters<typeof dailyJob>[1] = {}) {
-  return { ...dailyJob(job, declared), nextScheduledAt: new Date(Date.now() - 1) };
-}
 
 /** Runs the overdue runs of an instance that has just started, and returns the business dates that it ran. */
 async function datesOfNewInstance(guard: JobGuard): Promise<string[]> {
@@ -157,23 +152,22 @@ testOperated('a run that has started goes on: the pause begins after it', async 
   assert.deepEqual(await guard.run(JOB, () => 1), { executed: false, reason: 'locked' });
 });
 
-testOperated(
-  'after resume, the run of today starts, also on an instance that got no tick',
-  async ({ guard, call }) => {
-    await register(guard, tickOfNow());
-    await call(`pause close-day ${BY_ANNE}`);
-    const { status, stdout } = await call(`resume close-day ${BY_ANNE}`);
-    assert.equal(status, 0);
-    assert.ok(stdout.includes(`\nstart job close-day for ${TODAY()}\n`), stdout);
-    assert.deepEqual(await datesOfNewInstance(guard), [TODAY()]);
-    assert.equal((await guard.ledger.last('close-day'))?.state, 'completed');
-  },
-);
-
-testOperated('resume --skip records the run of today as skipped', async ({ guard, call, json, query }) => {
-  await register(guard, tickOfNow());
+testOperated('after resume, the run of today starts, also on an instance that got no tick', async (bench) => {
+  const { guard, call } = bench;
+  await registerEarlier(bench, dueJob('close-day', 1));
   await call(`pause close-day ${BY_ANNE}`);
-  await query(`UPDATE cronlatch_job SET next_scheduled_at = ${Date.now()}000`);
+  const { status, stdout } = await call(`resume close-day ${BY_ANNE}`);
+  assert.equal(status, 0);
+  assert.ok(stdout.includes(`\nstart job close-day for ${TODAY()}\n`), stdout);
+  assert.deepEqual(await datesOfNewInstance(guard), [TODAY()]);
+  assert.equal((await guard.ledger.last('close-day'))?.state, 'completed');
+});
+
+testOperated('resume --skip records the run of today as skipped', async (bench) => {
+  const { guard, call, json } = bench;
+  await register(guard, dailyJob('close-day'));
+  await call(`pause close-day ${BY_ANNE}`);
+  await registerEarlier(bench, dueJob('close-day', 0));
   const { skipped, starting } = await json(`resume close-day --skip ${BY_ANNE}`);
   assert.deepEqual(skipped, [{ job: 'close-day', scope: '', periodKey: TODAY() }]);
   assert.deepEqual(starting, []);
@@ -183,16 +177,16 @@ testOperated('resume --skip records the run of today as skipped', async ({ guard
 
 testOperated(
   'resume adds no run that may not start: of a calendar, a deadline, a scope or an earlier day',
-  async ({ guard, call, json }) => {
-    const ofYesterday = new Date(Date.now() - DAY_MS);
+  async (bench) => {
+    const { guard, call, json } = bench;
     const jobs = [
-      tickOfNow('has-calendar', { hasCalendar: true }),
-      tickOfNow('has-deadline', { startDeadlineMs: 60_000 }),
-      tickOfNow('has-scopes', { hasScopeFunction: true }),
-      { ...dailyJob('of-yesterday'), nextScheduledAt: ofYesterday },
-      tickOfNow('only-lock', { kind: 'lock', timeZone: undefined }),
+      dueJob('has-calendar', 1, { hasCalendar: true }),
+      dueJob('has-deadline', 1, { startDeadlineMs: 60_000 }),
+      dueJob('has-scopes', 1, { hasScopeFunction: true }),
+      dueJob('of-yesterday', DAY_MS),
+      dueJob('only-lock', 1, { kind: 'lock', timeZone: undefined }),
     ];
-    await register(guard, ...jobs);
+    await registerEarlier(bench, ...jobs);
     for (const { job } of jobs) {
       await call(`pause ${job} ${BY_ANNE}`);
       assert.deepEqual((await json(`resume ${job} ${BY_ANNE}`))['starting'], [], job);

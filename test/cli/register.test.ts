@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { errorLines } from './cronlatch';
 import { DAY_MS, testOperated, type Operated } from './operated';
-import { dailyJob, register } from './year-of-runs';
+import { dailyJob, dueJob, register, registerEarlier } from './year-of-runs';
 
 const EVERY = ['mysql', 'mariadb', 'postgres', 'sqlite'] as const;
 const CHANGE = `--yes --reason 'it was renamed'`;
@@ -22,9 +22,8 @@ async function damage({ query }: Operated, job: string, declared: string): Promi
 
 for (const [what, declared] of Object.entries(UNREADABLE))
   testOperated(`a row of the register with ${what} is named, and the other jobs are shown`, async (bench) => {
-    const { guard, call, json } = bench;
-    const late = { ...dailyJob('late'), nextScheduledAt: new Date(Date.now() - DAY_MS) };
-    await register(guard, dailyJob('new'), late);
+    const { call, json } = bench;
+    await registerEarlier(bench, dailyJob('new'), dailyJob('late', { kind: 'lock' }));
     await damage(bench, 'new', declared);
     const text = `Job 'new' cannot be read: cronlatch 9.8.7 has registered it. Use that version here. If your code no longer has the job, use cronlatch forget.`;
     const whole = `${text} cronlatch forget new --reason TEXT`;
@@ -35,7 +34,7 @@ for (const [what, declared] of Object.entries(UNREADABLE))
     assert.match((await call('status')).stdout, /^new +✗ unreadable /m);
     const { status, stdout } = await call('jobs');
     assert.equal(status, 0);
-    assert.match(stdout, /^late +once per day, UTC /m);
+    assert.match(stdout, /^late +at every tick /m);
     assert.ok(stdout.includes(`${text}\n  cronlatch forget new --reason TEXT\n`), stdout);
     const { jobs, unreadable } = await json('jobs');
     assert.deepEqual([jobs, unreadable].map(namesIn), [['late'], ['new']]);
@@ -80,9 +79,9 @@ function namesIn(jobs: unknown): string[] {
 
 testOperated(
   'forget removes a job that no instance declares, and nothing else',
-  async ({ guard, call, json, query, runDaysAgo }) => {
-    const past = new Date(Date.now() - DAY_MS);
-    await register(guard, ...['gone', 'stays'].map((job) => ({ ...dailyJob(job), nextScheduledAt: past })));
+  async (bench) => {
+    const { guard, call, json, query, runDaysAgo } = bench;
+    await registerEarlier(bench, ...['gone', 'stays'].map((job) => dueJob(job, DAY_MS, { kind: 'lock' })));
     await runDaysAgo('gone', 0);
     const fresh = await call(`forget gone ${CHANGE}`);
     assert.deepEqual(
@@ -94,7 +93,7 @@ testOperated(
         ],
       ],
     );
-    await query(`UPDATE cronlatch_job SET registered_at = next_scheduled_at`);
+    await query(`UPDATE cronlatch_job SET registered_at = declared_at`);
     const { forgotten, reason } = await json(`forget gone ${CHANGE}`);
     assert.deepEqual([forgotten, reason], ['gone', 'it was renamed']);
     assert.equal((await json('history gone'))['job'], 'gone');
@@ -113,13 +112,10 @@ testOperated(
   EVERY,
 );
 
-testOperated(
-  'a job that is declared disabled causes no problem in status',
-  async ({ guard, call, runDaysAgo }) => {
-    await runDaysAgo('off', 4);
-    const disabled = dailyJob('off', { enabled: false });
-    await register(guard, { ...disabled, nextScheduledAt: new Date(Date.now() - DAY_MS) });
-    assert.deepEqual((await call('status --check')).stdout, 'no problems\n');
-    assert.match((await call('jobs')).stdout, /^off +once per day, UTC +0 3 \* \* \* \(UTC\); disabled /m);
-  },
-);
+testOperated('a job that is declared disabled causes no problem in status', async (bench) => {
+  const { call, runDaysAgo } = bench;
+  await runDaysAgo('off', 4);
+  await registerEarlier(bench, dailyJob('off', { enabled: false }));
+  assert.deepEqual((await call('status --check')).stdout, 'no problems\n');
+  assert.match((await call('jobs')).stdout, /^off +once per day, UTC +0 3 \* \* \* \(UTC\); disabled /m);
+});

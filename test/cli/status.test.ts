@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { errorLines } from './cronlatch';
 import { DAY_MS, testOperated } from './operated';
 import { started } from './started';
-import { dailyJob, ledgerOf, register } from './year-of-runs';
+import { dailyJob, dueJob, ledgerOf, register, registerEarlier } from './year-of-runs';
 
 const LIMITS = { timeoutMs: 5000 };
 const HOUR_MS = 3_600_000;
@@ -14,24 +14,28 @@ function daysAfter(date: string, days: number): string {
 
 testOperated(
   'status shows the last run, the next tick and the problems of each job, and --check ends with 5',
-  async ({ guard, call, json, runDaysAgo }) => {
-    const [past, next] = [new Date(Date.now() - HOUR_MS), new Date(Date.now() + 30 * HOUR_MS)];
-    await register(
-      guard,
-      { ...dailyJob('fine'), nextScheduledAt: next },
-      { ...dailyJob('late'), nextScheduledAt: past },
+  async (bench) => {
+    const { call, json, runDaysAgo } = bench;
+    const weekDay = new Date(Date.now() - 4 * DAY_MS).getUTCDay();
+    await registerEarlier(
+      bench,
+      dailyJob('fine'),
+      dueJob('late', HOUR_MS, { kind: 'lock' }),
       dailyJob('gap'),
-      dailyJob('week-days', { schedules: [{ expression: '0 3 * * 1-5' }] }),
+      dailyJob('weekly', {
+        schedules: [{ expression: `0 3 * * ${weekDay}`, timeZone: 'UTC', dialect: 'unix' }],
+      }),
       dailyJob('broken'),
     );
     await runDaysAgo('fine', 0);
-    const [newest] = [await runDaysAgo('gap', 4), await runDaysAgo('week-days', 4)];
+    const [newest] = [await runDaysAgo('gap', 4), await runDaysAgo('weekly', 4)];
+    await runDaysAgo('gap', 0);
     const failed = await runDaysAgo('broken', 0, new Error('no disk'));
 
     const shown = await call('status');
     assert.deepEqual([shown.status, shown.stderr], [0, '']);
     const [head = '', ...lines] = shown.stdout.split('\n');
-    assert.match(head, / · \S+ \S+ · 5 jobs: 2 ok, 1 failed, 1 late, 1 missed$/);
+    assert.match(head, / · \S+ \S+ · 5 jobs: 2 ok, 1 failed, 1 missed, 1 late$/);
     const first = daysAfter(newest, 1);
     assert.deepEqual(
       lines.slice(0, 8).map((line) => line.replace(/\d+ (s|h|min) ago/, 'AGO')),
@@ -39,10 +43,10 @@ testOperated(
         '',
         `✗ The run of job 'broken' for ${failed} failed permanently AGO, after attempt 1: Error: no disk. To run it again:`,
         `  cronlatch rerun broken ${failed} --reason TEXT`,
-        "✗ Job 'late' is late: its tick was due AGO, and no instance has answered it.",
-        '  cronlatch why late',
         `○ Job 'gap' has missed ${first} and 2 more. To run them:`,
         `  cronlatch backfill gap --from ${first} --to ${daysAfter(newest, 3)} --reason TEXT`,
+        "✗ Job 'late' is late: its tick was due AGO, and no instance has answered it.",
+        '  cronlatch why late',
         '',
       ],
     );
@@ -50,14 +54,14 @@ testOperated(
     assert.deepEqual(rows.slice(0, 3), [
       ['job', 'state', 'last run', 'started', 'next tick'],
       ['broken', '✗ failed', failed, 'AGO', rows[1]?.[4]],
-      ['late', '✗ late', '-', '-', 'AGO'],
+      ['gap', '○ missed', failed, 'AGO', rows[2]?.[4]],
     ]);
     assert.deepEqual(
       rows.slice(3, 6).map(([job, state]) => [job, state]),
       [
-        ['gap', '○ missed'],
+        ['late', '✗ late'],
         ['fine', '✓ ok'],
-        ['week-days', '✓ ok'],
+        ['weekly', '✓ ok'],
       ],
     );
 
@@ -65,8 +69,8 @@ testOperated(
     assert.equal(checked.status, 5);
     assert.deepEqual(checked.stdout.replace(/\S+ \d\d:\S+Z/g, 'T').split('\n'), [
       `The run of job 'broken' for ${failed} failed permanently at T, after attempt 1: Error: no disk. To run it again: cronlatch rerun broken ${failed} --reason TEXT`,
-      "Job 'late' is late: its tick was due at T, and no instance has answered it. cronlatch why late",
       `Job 'gap' has missed ${first} and 2 more. To run them: cronlatch backfill gap --from ${first} --to ${daysAfter(newest, 3)} --reason TEXT`,
+      "Job 'late' is late: its tick was due at T, and no instance has answered it. cronlatch why late",
       '',
     ]);
 
@@ -77,7 +81,7 @@ testOperated(
       job.problems.map(({ kind }) => kind),
     ]);
     assert.deepEqual(Object.fromEntries(problems), {
-      ...{ broken: ['failed'], fine: [], gap: ['missed'], late: [], 'week-days': [] },
+      ...{ broken: ['failed'], fine: [], gap: ['missed'], late: [], weekly: [] },
     });
   },
   ['mysql', 'mariadb', 'postgres', 'sqlite'],

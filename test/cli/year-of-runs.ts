@@ -1,3 +1,4 @@
+import Database from 'better-sqlite3';
 import type { JobGuard } from 'cronlatch';
 import { callsOf } from '#cronlatch/guard/calls/calls';
 import type { DeclaredJob, JobRegistration } from '#cronlatch/ledger/job-register';
@@ -13,13 +14,38 @@ export function dailyJob(job: string, declared: Partial<DeclaredJob> = {}): JobR
     declared: {
       ...{ lock: job, lockAtMostForMs: 600_000, lockAtLeastForMs: 0, keepAlive: false },
       ...{ kind: 'day', timeZone: 'UTC', hasCalendar: false, hasScopeFunction: false },
-      schedules: [{ expression: '0 3 * * *', timeZone: 'UTC' }],
+      schedules: [{ expression: '0 3 * * *', timeZone: 'UTC', dialect: 'unix' }],
       ...declared,
     },
-    nextScheduledAt: new Date(Math.ceil(Date.now() / DAY_MS) * DAY_MS),
     version: '0.1.0',
     registeredBy: 'web-1/17',
   };
+}
+
+/** One whose only tick was due so long ago. */
+export function dueJob(job: string, agoMs: number, declared: Partial<DeclaredJob> = {}): JobRegistration {
+  return dailyJob(job, { schedules: [{ at: new Date(Date.now() - agoMs).toISOString() }], ...declared });
+}
+
+/** Registers jobs, as if they were declared 30 days ago: the ticks since then count. */
+export async function registerEarlier(
+  bench: Pick<DriverBench, 'driver' | 'query'> & { readonly guard: JobGuard },
+  ...jobs: readonly JobRegistration[]
+): Promise<void> {
+  await register(bench.guard, ...jobs);
+  await bench.query(`UPDATE cronlatch_job SET declared_at = ${instantOn(bench, Date.now() - 30 * DAY_MS)}`);
+}
+
+/** The same for the guard of a SQLite file. */
+export async function registerEarlierIn(
+  file: string,
+  guard: JobGuard,
+  ...jobs: readonly JobRegistration[]
+): Promise<void> {
+  const database = new Database(file);
+  const query = (text: string) => Promise.resolve(database.prepare(text).run() as never);
+  await registerEarlier({ guard, driver: 'better-sqlite3', query }, ...jobs);
+  database.close();
 }
 
 /** The store of a guard, to write what other instances would. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { DAY_MS, testOperated, type Operated } from '../cli/operated';
-import { dailyJob, register } from '../cli/year-of-runs';
+import { dailyJob, register, registerEarlier } from '../cli/year-of-runs';
 import { confirmationIn, fieldsOf, siteOf, type Answer } from './site';
 
 function dayAgo(days: number): string {
@@ -212,7 +212,7 @@ testOperated('an address finds no file by a name of every object', async ({ guar
 testOperated('missed days of a job with a scope lead to its runs, and are added to them', async (bench) => {
   const { guard, query } = bench;
   const site = siteOf(guard);
-  await register(guard, dailyJob('close-day', { scope: 'eu' }));
+  await registerEarlier(bench, dailyJob('close-day', { scope: 'eu' }));
   await bench.runDaysAgo('close-day', 2);
   await query(`UPDATE cronlatch_run SET scope = 'eu'`);
   const [missed, link] = [dayAgo(1), `?job=close-day&amp;period=${dayAgo(1)}&amp;scope=eu`];

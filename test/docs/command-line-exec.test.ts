@@ -3,7 +3,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createJobGuard } from 'cronlatch/better-sqlite3';
 import { cronlatch, testInFolder } from '../cli/cronlatch';
-import { dailyJob, register } from '../cli/year-of-runs';
+import { dueJob, registerEarlierIn } from '../cli/year-of-runs';
 import { closing } from '../support/benches/closing';
 import { codeBlocksOf, tableOf } from '../support/checks/page';
 import { command, commandWith } from '../support/processes/command';
@@ -48,7 +48,7 @@ testInFolder('the calls of exec, pause and hold on the page print what it shows'
     await createJobGuard(`sqlite:${join(cwd, 'jobs.db')}`, { pollInterval: false }),
   );
   await guard.lockManager().tryLock({ name: 'nightly-export', lockAtMostFor: '10m' });
-  await register(guard, { ...dailyJob('send-reminders'), nextScheduledAt: new Date() });
+  await registerEarlierIn(join(cwd, 'jobs.db'), guard, dueJob('send-reminders', 1));
   assert.equal(shown.length, 8);
   for (const { call, output } of shown) {
     const words = call.replace('npx cronlatch', `"${process.execPath}" "${MAIN}"`);

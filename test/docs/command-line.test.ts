@@ -6,7 +6,7 @@ import { currentRun } from 'cronlatch';
 import { createJobGuard } from 'cronlatch/better-sqlite3';
 import { cronlatch, testInFolder } from '../cli/cronlatch';
 import { wordsOf } from '../cli/operated';
-import { dailyJob, register } from '../cli/year-of-runs';
+import { dailyJob, register, registerEarlierIn } from '../cli/year-of-runs';
 import { codeBlocksOf, tableOf } from '../support/checks/page';
 import { eventually } from '../support/clocks/eventually';
 
@@ -48,7 +48,7 @@ testInFolder(
   },
 );
 
-/** The night of the page: a run has failed, a day was missed, a job is late, and a lock is held. */
+/** The night of the page: a run has failed, a day was missed, another job is late, and a lock is held. */
 async function fill(cwd: string): Promise<void> {
   await cronlatch(['init'], { cwd, env: { DATABASE_URL } });
   const guard = await createJobGuard(`sqlite:${join(cwd, 'jobs.db')}`, {
@@ -56,21 +56,15 @@ async function fill(cwd: string): Promise<void> {
     pollInterval: false,
     keepLog: 1000,
   });
-  const inHours = (hours: number): Date => new Date(Date.now() + hours * HOUR_MS);
-  const closeDay = { ...dailyJob('close-day'), nextScheduledAt: inHours(5.5) };
-  await register(
+  const schedules = [{ expression: '55 1 * * *', timeZone: 'UTC', dialect: 'unix' }] as const;
+  await registerEarlierIn(
+    join(cwd, 'jobs.db'),
     guard,
-    closeDay,
-    { ...dailyJob('invoices'), nextScheduledAt: inHours(-2.5) },
-    {
-      ...dailyJob('clean-up', {
-        kind: 'lock',
-        timeZone: undefined,
-        schedules: [{ expression: '*/5 * * * *' }],
-      }),
-      nextScheduledAt: inHours(0.075),
-    },
+    { ...dailyJob('close-day', { dayStart: '02:00', schedules }), registeredBy: 'web-2/4' },
+    dailyJob('invoices', { kind: 'lock' }),
   );
+  const everyFive = [{ expression: '*/5 * * * *', dialect: 'unix' }] as const;
+  await register(guard, dailyJob('clean-up', { kind: 'lock', timeZone: undefined, schedules: everyFive }));
   const oncePer = { period: 'day', timeZone: 'UTC', dayStart: '02:00', retry: { maxAttempts: 1 } } as const;
   for (const [days, error] of [[3], [1, new Error('no space left on device')]] as const)
     await guard
@@ -82,8 +76,6 @@ async function fill(cwd: string): Promise<void> {
       .catch(() => {});
   const failed = { job: 'close-day', periodKey: keyOf(TODAY - 1) };
   await eventually(async () => (await guard.ledger.log(failed)).length > 0, 'the log is stored');
-  const declared = { ...closeDay.declared, dayStart: '02:00' };
-  await register(guard, { ...closeDay, declared, registeredBy: 'web-2/4' });
   await guard.lockManager().tryLock({ name: 'clean-up', lockAtMostFor: '10m' });
 }
 

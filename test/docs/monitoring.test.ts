@@ -149,14 +149,14 @@ void test('a late job is a metric of prom-client, and a ledger that fails does n
   const { guard, clock, runStore } = guardOfRuns();
   const registry = new Registry();
   measureJobs(guard, registry);
-  const scheduledAt = new Date(clock.wallMs());
+  const at = new Date(clock.wallMs() + 1).toISOString();
   const declared: DeclaredJob = {
     ...{ lock: 'close-day', lockAtMostForMs: 600_000, lockAtLeastForMs: 0, keepAlive: false },
     ...({ kind: 'day', timeZone: 'UTC' } as const),
-    ...{ schedules: [], hasCalendar: false, hasScopeFunction: false, history: false },
+    ...{ schedules: [{ at }], hasCalendar: false, hasScopeFunction: false },
   };
   const registered = { declared, version: '0.1.0', registeredBy: 'host/1' };
-  await runStore.registerJobs([{ job: 'close-day', nextScheduledAt: scheduledAt, ...registered }]);
+  await runStore.registerJobs([{ job: 'close-day', ...registered }]);
   assert.doesNotMatch(await registry.metrics(), /^cronlatch_job_late/m);
   clock.advance('6m');
   assert.match(await registry.metrics(), /^cronlatch_job_late\{cronlatch_job="close-day"\} 1$/m);

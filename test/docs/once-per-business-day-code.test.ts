@@ -146,11 +146,12 @@ testPage(
   },
 );
 
-testPage('the ledger answers the queries of the page', '2026-11-19T09:00:00Z', async (place) => {
+testPage('the ledger answers the queries of the page', '2026-11-17T09:00:00Z', async (place) => {
   const { guard } = place.instance();
   let isDown = true;
   const close = closeDayWith(guard, () => (isDown ? Promise.reject(new Error('down')) : Promise.resolve()));
   await closeDayOf(guard, new Date('2026-11-17T09:00:00Z'), () => Promise.resolve());
+  await place.elapse('2d');
   await close();
   await place.elapse('1d');
   await close();

@@ -10,7 +10,7 @@ import { ServerBench } from '../support/benches/server';
 import { statementLog } from '../support/databases/statement-log';
 
 const LOCKED = { name: 'hourly', lockAtMostFor: '1m' } as const;
-const HOURLY = [{ expression: '0 * * * *' }];
+const HOURLY = [{ expression: '0 * * * *', dialect: 'unix' }] as const;
 
 const JOB = {
   name: 'close-day',
@@ -46,6 +46,10 @@ testOn('postgres', 'a day costs as many statements as the page lists', async (t)
     // The check of an idle connection is not one of them.
     return log.statements().filter((text) => text !== 'SELECT 1').length;
   };
+  const costOfCheck = async (): Promise<number> => {
+    await guard.runOverdue(); // Writes which ticks were answered.
+    return await cost(() => guard.runOverdue());
+  };
   const costOfRegister = async (): Promise<number> => {
     const quiet = await cost(() => guard.runOverdue());
     const scheduledAt = new Date(Date.now() + 1000); // After the time that is registered.
@@ -63,9 +67,8 @@ testOn('postgres', 'a day costs as many statements as the page lists', async (t)
   await guard.run({ ...JOB, at: new Date(0) }, () => {});
   const integration = callsOf(guard);
   const task = (): void => {};
-  const soon = (after: Date) => new Date(after.getTime() + 1);
   const declaration = { place: 'hourly', configuration: LOCKED, call: () => task };
-  const hourly = integration.admitOne({ ...declaration, schedules: HOURLY, nextAfter: soon });
+  const hourly = integration.admitOne({ ...declaration, schedules: HOURLY });
   await guard.runOverdue(); // Registers the jobs.
 
   assert.deepEqual(
@@ -74,7 +77,7 @@ testOn('postgres', 'a day costs as many statements as the page lists', async (t)
       "the day's first run": await cost(() => daily()),
       '… if the lock has no row yet': await cost(() => firstEver()),
       'a tick of a completed day, with nothing overdue': await cost(() => daily()),
-      'the check for overdue runs, per minute and process': await cost(() => guard.runOverdue()),
+      'the check for overdue runs, per minute and process': await costOfCheck(),
       'the register of jobs, per minute and process': await costOfRegister(),
       '… in addition, every two minutes': await costOfDeclaring(),
     },

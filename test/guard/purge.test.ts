@@ -173,10 +173,11 @@ void test('a closing guard ends its purge after the transaction that it is in, a
 void test('it is the last job of an overview, and neither late nor missed nor counted', async () => {
   const made = guardOfRuns({ retention: '9d' });
   const { guard, clock } = made;
-  guard.wrap(DAILY, () => {});
+  const job = guard.wrap(DAILY, () => {});
   clock.advance('10m');
   await purged(made, 1);
   clock.advance('50h');
+  await job();
   await guard.run({ ...DAILY, name: 'z' }, () => {});
   await guard.close();
   const { jobs, locks } = await guard.overview();

@@ -13,14 +13,14 @@ import { newGuard } from '../support/benches/guard-with-runs';
 const HOUR_MS = 3_600_000;
 const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
 const RECORDED = { ...JOB, oncePer: { period: 'tick' } } as const;
+const HOURLY = { expression: '0 * * * *', timeZone: 'UTC', dialect: 'croner' } as const;
 const SHARED = { ...JOB, shared: true } as const;
 
 /** A job that is scheduled every full hour. */
 function hourly(configuration: GuardConfiguration, more: Partial<JobDeclaration> = {}): JobDeclaration {
   return {
     ...{ place: 'Jobs.run', configuration, call: () => () => 'done' },
-    schedules: [{ expression: '0 * * * *', timeZone: 'UTC' }],
-    nextAfter: (after) => new Date((Math.floor(after.getTime() / HOUR_MS) + 1) * HOUR_MS),
+    schedules: [HOURLY],
     ...more,
   };
 }
@@ -63,13 +63,13 @@ async function lateJobs({ guard }: Pick<GuardOfRuns, 'guard'>, lateAfter?: '1h')
   return jobs.filter(({ problems }) => problems.some(({ kind }) => kind === 'late')).map(({ job }) => job);
 }
 
-/** The next scheduled time, in hours from now. */
-async function nextIn(of: GuardOfRuns): Promise<number> {
-  const { nextScheduledAt } = await registered(of);
-  return ((nextScheduledAt?.getTime() ?? NaN) - of.clock.wallMs()) / HOUR_MS;
+/** How long ago the answered time was, in hours. */
+async function answered(of: GuardOfRuns): Promise<number | undefined> {
+  const { answeredAt } = await registered(of);
+  return answeredAt && (of.clock.wallMs() - answeredAt.getTime()) / HOUR_MS;
 }
 
-void test('a scheduled job is registered with what it declares, its next scheduled time and its instance', async () => {
+void test('a scheduled job is registered with what it declares, since when, and its instance', async () => {
   const of = bench();
   const calendar = { isBusinessDay: () => true };
   const retry = { maxAttempts: 5 };
@@ -82,15 +82,15 @@ void test('a scheduled job is registered with what it declares, its next schedul
     scope: 'eu',
   } as const;
   callsOf(of.guard).admit([hourly({ ...DAILY, keepAlive: true, oncePer })]);
-  const { job, declared, registeredBy, version } = await registered(of);
+  const { job, declared, registeredBy, version, declaredAt } = await registered(of);
   assert.equal(job, 'close-day');
   assert.match(registeredBy, new RegExp(`/${process.pid}$`));
   assert.match(version, /^\d+\.\d+\.\d+/);
-  assert.equal(await nextIn(of), 1);
+  assert.equal(declaredAt?.getTime(), of.clock.wallMs());
   assert.deepEqual(declared, {
     ...{ lock: 'close-day', lockAtMostForMs: 600_000, lockAtLeastForMs: 0, keepAlive: true },
     ...{ kind: 'day', timeZone: 'Europe/Paris', dayStart: '04:00' },
-    schedules: [{ expression: '0 * * * *', timeZone: 'UTC' }],
+    schedules: [HOURLY],
     retry: { maxAttempts: 5, initialDelayMs: 60_000, factor: 2, maxDelayMs: HOUR_MS },
     onCrash: 'hold',
     catchUp: { catchUp: 'none', windowMs: 7 * 24 * HOUR_MS, limit: 31 },
@@ -117,7 +117,7 @@ void test('a tick sends no statement to the register', async (t) => {
   const tick = scheduled(of, JOB);
   const once = scheduled(of, { ...DAILY, name: 'daily' });
   await of.guard.runOverdue();
-  const calls = (['registerJobs', 'jobs', 'updateJobs'] as const).map((name) =>
+  const calls = (['registerJobs', 'jobs', 'answerJobs'] as const).map((name) =>
     t.mock.method(of.runStore, name),
   );
   of.clock.advance(HOUR_MS);
@@ -134,28 +134,29 @@ void test('a tick sends no statement to the register', async (t) => {
   );
 });
 
-void test('the poll moves the scheduled time on after a tick that completed, failed or was skipped', async () => {
+void test('the poll writes the time of a tick that completed, failed or was refused', async () => {
   const of = bench();
   const tick = scheduled(of, JOB);
-  assert.equal(await nextIn(of), 1);
+  assert.equal(await answered(of), undefined);
   for (const work of [() => 'done', () => assert.fail('fails')]) {
     of.clock.advance(HOUR_MS);
     await tick(work);
-    assert.equal(await nextIn(of), 1);
+    assert.equal(await answered(of), 0);
   }
   of.clock.advance(HOUR_MS);
   const other = await of.other.lock(JOB);
   await tick();
-  assert.equal(await nextIn(of), 1);
+  assert.equal(await answered(of), 0);
   await other?.unlock();
 });
 
-void test('a tick that started is answered, even while its job is still running', async () => {
+void test('a call without a scheduled time answers all times before it', async () => {
   const of = bench();
-  const tick = scheduled(of, JOB);
-  await registered(of);
-  of.clock.advance(HOUR_MS);
-  await tick(async () => assert.equal(await nextIn(of), 1));
+  const job = of.guard.wrap(JOB, () => {}, { schedule: HOURLY });
+  of.clock.advance('3h');
+  await job();
+  of.clock.advance('1h');
+  assert.equal(await answered(of), 1);
 });
 
 void test('a disabled job, a closing guard and a failed lock leave the tick unanswered', async () => {
@@ -165,32 +166,31 @@ void test('a disabled job, a closing guard and a failed lock leave the tick unan
   await registered(of);
   of.clock.advance(HOUR_MS);
   await tick();
-  assert.equal(await nextIn(of), 0);
   isEnabled = true;
   of.accessor.fail('insertRecord', refusedConnection);
   await tick();
-  assert.equal(await nextIn(of), 0);
+  assert.equal(await answered(of), undefined);
 });
 
-void test('a tick of a once-per job is answered only when the row of its period is there', async () => {
+void test('a tick of a once-per job is not answered while its lock is held or its calendar fails', async () => {
   const of = bench();
   let isAway = true;
-  const isBusinessDay = (): boolean => (isAway ? assert.fail('away') : true);
+  const isBusinessDay = (): boolean => (isAway ? assert.fail('away') : false);
   const tick = scheduled(of, { ...DAILY, oncePer: { ...DAILY.oncePer, calendar: { isBusinessDay } } });
   await registered(of);
   of.clock.advance(HOUR_MS);
   await tick();
-  assert.equal(await nextIn(of), 0);
   isAway = false;
   const held = await of.other.lock({ name: DAILY.name, lockAtMostFor: '1h' });
   await tick();
-  assert.equal(await nextIn(of), 0);
+  assert.equal(await answered(of), undefined);
   await held?.unlock();
-  await of.guard.runOverdue();
-  assert.equal(await nextIn(of), 1);
+  await tick();
+  const [run] = await of.guard.ledger.list({ job: DAILY.name });
+  assert.deepEqual([run?.state, run?.reason, await lateJobs(of)], ['skipped', 'calendar', []]);
 });
 
-void test('closing the guard moves the scheduled time on', async () => {
+void test('closing the guard writes the last answer', async () => {
   const of = bench();
   const tick = scheduled(of, JOB);
   await registered(of);
@@ -198,7 +198,7 @@ void test('closing the guard moves the scheduled time on', async () => {
   await tick();
   await of.guard.close();
   const { jobs } = await of.runStore.jobs();
-  assert.equal((jobs[0]?.nextScheduledAt?.getTime() ?? 0) - of.clock.wallMs(), HOUR_MS);
+  assert.equal(jobs[0]?.answeredAt?.getTime(), of.clock.wallMs());
 });
 
 void test('a job whose tick no instance answers is late, and each time is reported once', async () => {
@@ -206,7 +206,7 @@ void test('a job whose tick no instance answers is late, and each time is report
   const reported: string[] = [];
   of.guard.on('job:late', ({ job, scheduledAt }) => void reported.push(`${job} ${scheduledAt.getTime()}`));
   scheduled(of, DAILY);
-  const { nextScheduledAt } = await registered(of);
+  const first = Number((await registered(of)).declaredAt) + HOUR_MS;
   of.clock.advance(HOUR_MS + 299_000);
   assert.deepEqual(await lateJobs(of), []);
   await of.guard.runOverdue();
@@ -214,7 +214,7 @@ void test('a job whose tick no instance answers is late, and each time is report
   of.clock.advance('2s');
   await of.guard.runOverdue();
   await of.guard.runOverdue();
-  assert.deepEqual(reported, [`close-day ${nextScheduledAt?.getTime()}`]);
+  assert.deepEqual(reported, [`close-day ${first}`]);
   assert.deepEqual(await lateJobs(of), ['close-day']);
   assert.deepEqual(await lateJobs(of, '1h'), []);
 });
@@ -224,11 +224,10 @@ void test('an instance that answers no tick reports each scheduled time that oth
   const reported: number[] = [];
   of.guard.on('job:late', ({ scheduledAt }) => void reported.push(scheduledAt.getTime()));
   scheduled(of, RECORDED);
-  const first = Number((await registered(of)).nextScheduledAt);
+  const first = Number((await registered(of)).declaredAt) + HOUR_MS;
   of.clock.advance('90m');
   await of.guard.runOverdue();
-  const answered = { answeredAt: new Date(first), nextScheduledAt: new Date(first + HOUR_MS) };
-  await of.runStore.updateJobs([{ job: JOB.name, ...answered }]);
+  await of.runStore.answerJobs([{ job: JOB.name, answeredAt: new Date(first) }]);
   of.clock.advance('1h');
   await of.guard.runOverdue();
   await of.guard.runOverdue();
@@ -304,7 +303,7 @@ void test('the declaration of another instance stays while that instance registe
   scheduled(of, DAILY);
   const { declared } = await registered(of);
   const other: JobRegistration = {
-    ...{ job: 'close-day', nextScheduledAt: undefined, version: '1.0.0', registeredBy: 'green/7' },
+    ...{ job: 'close-day', version: '1.0.0', registeredBy: 'green/7' },
     declared: { ...declared, dayStart: '02:00' },
   };
   await of.runStore.registerJobs([other]);
@@ -322,35 +321,62 @@ void test('a late job is a log line', async () => {
   const lines: string[] = [];
   const of = bench({ logger: { warn: (line) => void lines.push(withoutProcess(line)), error: assert.fail } });
   scheduled(of, { ...DAILY, oncePer: { ...DAILY.oncePer, name: 'daily' } });
-  const { nextScheduledAt } = await registered(of);
-  of.clock.advance('2h');
+  await registered(of);
+  of.clock.advance('119m');
   await of.guard.runOverdue();
-  const at = nextScheduledAt?.toISOString();
+  const at = new Date(of.clock.wallMs() - 59 * 60_000).toISOString();
   assert.deepEqual(lines, [
     `cronlatch job:late: job 'daily' is late (scheduled at ${at}); no instance has answered this tick.`,
   ]);
 });
 
-void test('a job that has only a lock is never late, but one that is recorded', async () => {
+void test('a job that has only a lock is late, too', async () => {
   for (const configuration of [JOB, RECORDED]) {
     const of = bench();
     scheduled(of, configuration);
     await registered(of);
     of.clock.advance('2h');
-    assert.equal((await lateJobs(of)).length, configuration === JOB ? 0 : 1);
+    assert.equal((await lateJobs(of)).length, 1);
   }
 });
 
 void test('a tick that another instance has answered is not late', async () => {
   const of = bench();
   of.guard.on('job:late', () => assert.fail('late'));
+  scheduled(of, JOB);
+  await registered(of);
+  of.clock.advance('119m');
+  await of.runStore.answerJobs([{ job: JOB.name, answeredAt: new Date(of.clock.wallMs() - 59 * 60_000) }]);
+  await of.guard.runOverdue();
+  assert.deepEqual(await lateJobs(of), []);
+});
+
+void test('a job is not late while an operator holds its lock, but when the hold has ended', async () => {
+  const of = bench();
+  const reported: string[] = [];
+  of.guard.on('job:late', ({ job }) => void reported.push(job));
   scheduled(of, DAILY);
-  const { nextScheduledAt } = await registered(of);
-  assert.ok(nextScheduledAt);
+  await registered(of);
+  const act = { actor: 'anna', reason: 'a test' };
+  await of.guard.locks.hold(DAILY.name, { ...act, until: new Date(of.clock.wallMs() + 9 * HOUR_MS) });
   of.clock.advance('2h');
-  const next = new Date(of.clock.wallMs() + HOUR_MS);
-  await of.runStore.updateJobs([{ job: 'close-day', answeredAt: nextScheduledAt, nextScheduledAt: next }]);
-  assert.equal(await nextIn(of), 1);
+  await of.guard.runOverdue();
+  assert.deepEqual([reported, await lateJobs(of)], [[], []]);
+  await of.guard.locks.unhold(DAILY.name, act);
+  await of.guard.runOverdue();
+  assert.deepEqual([reported, await lateJobs(of)], [[DAILY.name], [DAILY.name]]);
+});
+
+void test('a job that is called every so often is late if it was not called for longer', async () => {
+  const of = bench();
+  callsOf(of.guard).admit([hourly(JOB, { schedules: [{ every: 60_000 }] })]);
+  await registered(of);
+  of.clock.advance('6m');
+  await of.guard.runOverdue();
+  assert.deepEqual(await lateJobs(of), [JOB.name]);
+  await of.runStore.answerJobs([{ job: JOB.name, answeredAt: new Date(of.clock.wallMs()) }]);
+  of.clock.advance('5m');
+  assert.deepEqual(await lateJobs(of), []);
 });
 
 void test('a run of the ledger answers its tick, also if its instance crashed before the poll', async () => {
@@ -365,31 +391,6 @@ void test('a run of the ledger answers its tick, also if its instance crashed be
   assert.deepEqual(await lateJobs(of), []);
 });
 
-void test('a later tick of a period that has a run is not answered before its time', async () => {
-  const of = bench();
-  scheduled(of, DAILY);
-  const { nextScheduledAt: first } = await registered(of);
-  assert.ok(first);
-  of.clock.advance('90m');
-  await newGuard({ ...of.options(), events: undefined, logger: false }).run(DAILY, () => 'done');
-  const nextScheduledAt = new Date(first.getTime() + HOUR_MS);
-  await of.runStore.updateJobs([{ job: DAILY.name, answeredAt: first, nextScheduledAt }]);
-  assert.equal(await nextIn(of), 0.5);
-});
-
-void test('a retry of the tick that failed moves the scheduled time on', async (t) => {
-  const of = bench();
-  const tick = scheduled(of, DAILY);
-  await registered(of);
-  of.clock.advance(HOUR_MS);
-  const away = t.mock.method(of.runStore, 'peek', () => Promise.reject(new LockStorageError('away')));
-  await tick();
-  assert.equal(await nextIn(of), 0);
-  away.mock.restore();
-  await of.guard.runOverdue();
-  assert.equal(await nextIn(of), 1);
-});
-
 void test('a declaration that differs from that of another instance is reported once, with its fields', async () => {
   const of = bench();
   const warnings = warningsOf(of);
@@ -397,7 +398,7 @@ void test('a declaration that differs from that of another instance is reported 
   const { declared } = await registered(of);
   assert.deepEqual(warnings, []);
   const other: JobRegistration = {
-    ...{ job: 'close-day', nextScheduledAt: undefined, version: '1.0.0', registeredBy: 'blue/7' },
+    ...{ job: 'close-day', version: '1.0.0', registeredBy: 'blue/7' },
     declared: { ...declared, timeZone: 'UTC', onCrash: 'hold' },
   };
   await of.runStore.registerJobs([other]);
@@ -412,22 +413,50 @@ void test('a declaration that differs from that of another instance is reported 
   );
 });
 
+void test('two dialects that read an expression with both days otherwise are named with their readings', async () => {
+  const of = bench();
+  const warnings = warningsOf(of);
+  const first = { ...HOURLY, expression: '0 3 1 * 1' };
+  callsOf(of.guard).admit([hourly(DAILY, { schedules: [first] })]);
+  await registered(of);
+  const green = bench({ ...of.options(), instanceName: 'green' });
+  callsOf(green.guard).admit([hourly(DAILY, { schedules: [{ ...first, dialect: 'node-cron' }] })]);
+  await registered(green);
+  assert.match(
+    warnings[0] ?? '',
+    /croner runs it on dates where either of them matches, node-cron runs it on dates where both the day and the weekday match\./,
+  );
+});
+
+void test('a new schedule names the period whose last tick by the old one has no run', async () => {
+  const of = bench();
+  const warnings = warningsOf(of);
+  scheduled(of, DAILY);
+  await registered(of);
+  of.clock.advance('90m');
+  const { events: _, ...options } = of.options();
+  const redeployed = bench(options);
+  const ofRedeployed = warningsOf(redeployed);
+  const evening = { ...HOURLY, expression: '0 22 * * *' };
+  callsOf(redeployed.guard).admit([hourly(DAILY, { schedules: [evening] })]);
+  await registered(redeployed);
+  assert.equal(ofRedeployed.length, 1);
+  assert.match(
+    ofRedeployed[0] ?? '',
+    /^Job 'close-day' has another schedule now\. Its run for 2026-11-20, due at .+, is missing, and .+: cronlatch run close-day$/,
+  );
+  assert.deepEqual([warnings, await lateJobs(redeployed)], [[], []]);
+});
+
 void test('two jobs that share a lock are one job with the schedules of both', async () => {
   const of = bench();
   const shared = { ...JOB, shared: true };
-  callsOf(of.guard).admit([
-    hourly(shared),
-    hourly(shared, {
-      schedules: [{ expression: '*/5 * * * *' }],
-      nextAfter: (after) => new Date(after.getTime() + 1),
-    }),
-  ]);
-  const { declared, nextScheduledAt } = await registered(of);
-  assert.deepEqual(
-    declared.schedules.map(({ expression }) => expression),
-    ['0 * * * *', '*/5 * * * *'],
-  );
-  assert.ok(Number(nextScheduledAt) - of.clock.wallMs() < HOUR_MS);
+  const often = { ...HOURLY, expression: '*/5 * * * *' };
+  callsOf(of.guard).admit([hourly(shared), hourly(shared, { schedules: [often] })]);
+  const { declared } = await registered(of);
+  assert.deepEqual(declared.schedules, [HOURLY, often]);
+  const { jobs } = await of.guard.overview();
+  assert.equal(Number(jobs[0]?.nextScheduledAt) - of.clock.wallMs(), 300_000);
 });
 
 void test('a once-per job is registered beside a lock job of its name', async () => {
@@ -466,7 +495,7 @@ void test('a failure of the register is reported once, and the next poll tries a
   const message = 'Could not update the register of jobs. The guard will try again at the next poll.';
   assert.deepEqual(warnings, [message]);
   away.mock.restore();
-  assert.equal(await nextIn(of), 1);
+  assert.equal((await registered(of)).job, DAILY.name);
 });
 
 void test('the options of the register are checked', () => {

@@ -17,15 +17,15 @@ import type { JobRegistration } from '#cronlatch/ledger/job-register';
 /** A job as an instance registers it. */
 function registration(
   job: string,
-  nextScheduledAt: Date | undefined,
+  schedules: DeclaredJob['schedules'],
   kind: 'lock' | 'custom' = 'custom',
 ): JobRegistration {
   const declared: DeclaredJob = {
     ...{ lock: job, lockAtMostForMs: 600_000, lockAtLeastForMs: 0, keepAlive: false },
     kind,
-    ...{ schedules: [{ expression: '0 3 * * *' }], hasCalendar: false, hasScopeFunction: false },
+    ...{ schedules, hasCalendar: false, hasScopeFunction: false },
   };
-  return { job, declared, nextScheduledAt, version: '0.1.0', registeredBy: 'host/1' };
+  return { job, declared, version: '0.1.0', registeredBy: 'host/1' };
 }
 
 /** An instrumented guard on stores in memory. */
@@ -57,26 +57,22 @@ void test('the last completion is read from the ledger for each registered once-
   });
 });
 
-void test('a job is late from its next scheduled time plus the tolerance', async () => {
+void test('a job is late from its scheduled time plus the tolerance, until it is answered', async () => {
   const { clock, runStore, read } = bench({}, { lateAfter: '10m' });
   const scheduledAt = new Date('2026-11-20T04:00:00Z');
   await runStore.registerJobs([
-    registration('nightly', scheduledAt),
-    registration('by-hand', undefined),
-    registration('only-a-lock', scheduledAt, 'lock'),
+    registration('nightly', [{ at: scheduledAt.toISOString() }]),
+    registration('by-hand', []),
+    registration('only-a-lock', [{ at: scheduledAt.toISOString() }], 'lock'),
   ]);
   const late = async () => (await read())['cronlatch.job.late'];
-  clock.advance(scheduledAt.getTime() + 600_000 - clock.wallMs());
-  assert.deepEqual(await late(), { 'cronlatch.job=nightly': 0 });
+  const none = { 'cronlatch.job=by-hand': 0 };
+  clock.advance(scheduledAt.getTime() + 600_000 - 1 - clock.wallMs());
+  assert.deepEqual(await late(), { ...none, 'cronlatch.job=nightly': 0, 'cronlatch.job=only-a-lock': 0 });
   clock.advance(1);
-  assert.deepEqual(await late(), { 'cronlatch.job=nightly': 1 });
-  const answered = {
-    job: 'nightly',
-    answeredAt: scheduledAt,
-    nextScheduledAt: new Date('2026-11-21T04:00:00Z'),
-  };
-  await runStore.updateJobs([answered]);
-  assert.deepEqual(await late(), { 'cronlatch.job=nightly': 0 });
+  assert.deepEqual(await late(), { ...none, 'cronlatch.job=nightly': 1, 'cronlatch.job=only-a-lock': 1 });
+  await runStore.answerJobs([{ job: 'nightly', answeredAt: scheduledAt }]);
+  assert.deepEqual(await late(), { ...none, 'cronlatch.job=nightly': 0, 'cronlatch.job=only-a-lock': 1 });
 });
 
 void test('a job that its schedule should have started is late in SQLite, too', async (t) => {
@@ -94,7 +90,7 @@ void test('a job that its schedule should have started is late in SQLite, too', 
   const late = async () => (await read())['cronlatch.job.late'];
   await eventually(async () => (await guard.ledger.jobs()).length === 1, 'the registration of the job');
   assert.deepEqual(await late(), { 'cronlatch.job=close-day': 0 });
-  database.exec('UPDATE cronlatch_job SET next_scheduled_at = next_scheduled_at - 400 * 86400000000'); // In microseconds.
+  database.exec('UPDATE cronlatch_job SET declared_at = declared_at - 400 * 86400000000'); // In microseconds.
   assert.deepEqual(await late(), { 'cronlatch.job=close-day': 1 });
 });
 
@@ -163,7 +159,9 @@ void test('a closed guard is not reachable, and its store is not asked any more'
 
 void test('a late job that the register no longer has is not late any more', async (t) => {
   const { clock, runStore, read } = bench();
-  await runStore.registerJobs([registration('nightly', new Date(clock.wallMs()))]);
+  await runStore.registerJobs([
+    registration('nightly', [{ at: new Date(clock.wallMs() + 1).toISOString() }]),
+  ]);
   clock.advance('6m');
   assert.deepEqual((await read())['cronlatch.job.late'], { 'cronlatch.job=nightly': 1 });
   t.mock.method(runStore, 'jobs', () => Promise.resolve({ now: new Date(clock.wallMs()), jobs: [] }));
@@ -175,7 +173,7 @@ void test('a run store without a register of jobs has no late jobs, but the othe
   assert.deepEqual(Object.keys(await read()), ['cronlatch.store.reachable', 'cronlatch.clock.offset']);
 });
 
-void test('each collection reads the ledger once per once-per job and twice more', async () => {
+void test('each collection reads the ledger once per once-per job and four times more', async () => {
   const { runStore } = guardOfRuns();
   const calls: string[] = [];
   const counted = new Proxy(runStore, {
@@ -193,5 +191,5 @@ void test('each collection reads the ledger once per once-per job and twice more
   await eventually(() => calls.includes('registerJobs'), 'the registration of the jobs');
   calls.length = 0;
   await read();
-  assert.deepEqual(calls, ['peek', 'find', 'find', 'find', 'jobs']);
+  assert.deepEqual(calls, ['peek', 'find', 'find', 'find', 'jobs', 'latest', 'since']);
 });

@@ -7,6 +7,7 @@ import { parsePositiveDuration } from '../../core/duration';
 import type { JobGuard } from '../../guard';
 import { callsOf } from '../../guard/calls/calls';
 import { describeError, logMessage } from '../../guard/log/logger';
+import { DIALECTS, type Dialect } from '../../ledger/periods/schedule-expression';
 import { currentRun, type CurrentRun, type OncePerConfiguration, type PeriodKind } from '../../ledger';
 import { ChildRunner } from '../child-runner';
 import { EXIT, EXIT_AFTER } from '../exit-codes';
@@ -23,6 +24,7 @@ interface ExecOptions extends Options {
   readonly oncePer?: PeriodKind;
   readonly timeZone?: string;
   readonly cron?: string;
+  readonly dialect: Dialect;
   readonly scheduledAt?: Date;
   /** The minute at the end of the name. */
   readonly jobName?: Date;
@@ -42,6 +44,7 @@ export function addExecCommand(program: Command): void {
     '--kill-after <duration>',
     'time between SIGTERM and SIGKILL if the lock is lost',
   );
+  const dialect = new Option('--dialect <name>', 'who reads the expression of --cron');
   const conflict = new Option(
     '-E, --conflict-exit-code <number>',
     'exit code if another instance has the lock',
@@ -54,8 +57,9 @@ export function addExecCommand(program: Command): void {
     .option('--at-least <duration>', 'how long the lock is kept at least')
     .option('--no-keep-alive', 'do not renew the lock while the program runs')
     .addOption(period.choices(['tick', 'hour', 'day', 'week', 'month'] satisfies PeriodKind[]))
-    .option('--time-zone <zone>', 'time zone of the periods, such as Europe/Paris')
-    .option('--cron <expression>', 'schedule of the calls, with which status finds missed periods')
+    .option('--time-zone <zone>', 'time zone of the periods and of --cron, such as Europe/Paris')
+    .option('--cron <expression>', 'schedule of the calls, with which status finds late and missed ones')
+    .addOption(dialect.choices(DIALECTS).default('unix'))
     .addOption(scheduledAt.argParser(scheduledTimeOf).conflicts('jobName'))
     .option('--job-name <name>', 'name of a Kubernetes Job, which ends in its minute', scheduledMinuteOf)
     .addOption(
@@ -96,12 +100,14 @@ async function exec(guard: JobGuard, options: ExecOptions, ...command: string[])
     failures.push(status);
     throw new ChildFailedError(`The command ended with status ${status}.`);
   };
-  const { cron: expression, timeZone } = options;
-  const schedules = expression === undefined ? [] : [{ expression, timeZone }];
+  const { cron: expression, timeZone, dialect } = options;
+  const schedules = expression === undefined ? [] : [{ expression, timeZone, dialect }];
   const configuration = { name, lockAtMostFor, lockAtLeastFor, keepAlive, oncePer };
   // An application registers its own jobs.
-  if (options.app === undefined && oncePer !== undefined)
-    callsOf(guard).admit([{ place: 'exec', configuration, call: () => task, schedules }]);
+  if (options.app === undefined && (oncePer ?? expression) !== undefined) {
+    const declaration = { place: 'exec', configuration, call: () => task, schedules };
+    callsOf(guard).admit([{ ...declaration, takesNewestTime: true }]);
+  }
   try {
     const result = await own.run(true, () => guard.run({ ...configuration, scheduledAt }, task));
     if (!result.executed && result.reason !== 'closing') {
@@ -127,9 +133,8 @@ function oncePerOf({ oncePer: period, timeZone, app, cron }: ExecOptions): OnceP
   const needsZone = period !== undefined && period !== 'tick';
   if (period !== undefined && (!needsZone || (timeZone ?? app) !== undefined)) return { period, timeZone };
   if (period !== undefined) throw new UsageError('--once-per needs --time-zone, for example Europe/Paris.');
-  if (cron !== undefined) throw new UsageError('--cron has no meaning without --once-per.');
-  if (timeZone === undefined) return undefined;
-  throw new UsageError('--time-zone has no meaning without --once-per: only periods need a time zone.');
+  if (timeZone === undefined || cron !== undefined) return undefined;
+  throw new UsageError('--time-zone has no meaning without --once-per or --cron.');
 }
 
 /** @throws UsageError */

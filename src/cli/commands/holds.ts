@@ -126,8 +126,8 @@ async function periodsDueDuring(known: JobCatalog, name: string, heldBy: string)
     due.push(...open.filter((run) => isOverdue(run, known.now)));
     for (const { key } of await known.ledger.gaps(job, { scope, from: since }))
       due.push({ job, scope, periodKey: key });
-    const tick = known.get(job)?.nextScheduledAt;
-    if (tick === undefined || tick < since || tick > known.now) continue;
+    const tick = known.lastTimeOf(job);
+    if (tick === undefined || tick < since) continue;
     const current = { job, scope, periodKey: periodAt(tick, policy.period).key };
     if ((await known.ledger.get(current)) === undefined) due.push(current);
   }

@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import type { JobGuard } from '../../guard';
 import { unreadableRemark } from '../../guard/operations/remarks';
 import type { DeclaredJob } from '../../ledger';
-import { scheduleText } from '../../ledger/job-register';
+import { nextTimeOf } from '../../ledger/expected';
+import { describeSchedules } from '../../ledger/job-register';
 import { backfill as addRuns } from '../../ledger/operator/backfill';
 import { describeValue } from '../../core/options';
 import { checkDayRule, dateOf, dayOf, startOfDayMs } from '../../ledger/periods/business-date';
@@ -48,13 +49,14 @@ async function listJobs(guard: JobGuard, { json }: Options): Promise<void> {
     throw new UsageError(
       'This database has no register of jobs. Create it with cronlatch init. The instances fill it when they start.',
     );
-  const { jobs, unreadable = [] } = register;
+  const { unreadable = [], now } = register;
+  const jobs = register.jobs.map((job) => ({ ...job, nextScheduledAt: nextTimeOf(job, now) }));
   if (json) return printJson('jobs', { jobs, unreadable });
   if (jobs.length + unreadable.length === 0) return print('no job is registered');
   const rows = jobs.map(({ job, declared, nextScheduledAt, registeredAt, registeredBy }) => ({
     job,
     runs: periodText(declared),
-    schedule: scheduleText(declared) || undefined,
+    schedule: describeSchedules(declared) || undefined,
     next: at(nextScheduledAt, zoneOf(declared)),
     registered: at(registeredAt, zoneOf(declared)),
     by: registeredBy,
@@ -133,12 +135,12 @@ async function backfill(
   const from = dateOf(dayOf(options.from, '--from'));
   const to = dateOf(dayOf(options.to, '--to'));
   const jobs = await JobCatalog.of(guard);
-  const policy = jobs.policy(job);
-  const scope = options.scope ?? fixedScopeOf(policy);
+  const periodic = jobs.periodicJob(job);
+  const scope = options.scope ?? fixedScopeOf(periodic.policy);
   const change = `add a run of ${shown(job)} for each business day from ${from} to ${to} that has none`;
   if (!(await agrees([change], options))) return;
   const { added } = await orConflict(
-    addRuns(jobs.context, policy, { from, to, scope, force }, { actor, reason }),
+    addRuns(jobs.context, periodic, { from, to, scope, force }, { actor, reason }),
   );
   if (json) return printJson('backfill', { job, scope, added, actor, reason });
   print(added.length === 0 ? 'nothing to add' : `added ${added.map(({ key }) => key).join(', ')}`);

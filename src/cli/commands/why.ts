@@ -14,12 +14,13 @@ export function addWhyCommand(program: Command): void {
 
 async function explainWhy(guard: JobGuard, { scope, json }: Options, job = ''): Promise<void> {
   const why = await readWhy(guard, job, { scope, at: (instant, timeZone) => at(instant, timeZone) ?? '-' });
-  const { obstacles, running, past, tick, lock, newestRun, nextScheduledAt, runsUnknown } = why;
+  const { obstacles, running, past, missed, tick, lock, newestRun, nextScheduledAt, runsUnknown } = why;
   if (runsUnknown) printWarning(`The runs are unknown. ${runsUnknown.message}`);
-  if (json) return printJson('why', { job, obstacles, lock, newestRun, nextScheduledAt });
+  if (json) return printJson('why', { job, obstacles, missed, lock, newestRun, nextScheduledAt });
   if (running) printText(running, 'green');
   for (const { text, command } of obstacles) printAdvice(text, command);
   if (obstacles.length === 0) printText('Nothing keeps it from running.');
   if (past) printAdvice(past.text, past.command);
+  if (missed) printAdvice(missed.text, missed.command);
   if (tick) printText(tick);
 }

@@ -14,7 +14,7 @@ export type TaskResult<T> =
  *
  * - `already-completed`: its run of this period has completed.
  * - `running-elsewhere`: another instance runs it, or may still run it.
- * - `not-due`: no attempt is due now; a failed run is retried later.
+ * - `not-due`: no attempt is due now: a failed run is retried later, or a later tick of its period comes on a business day.
  * - `exhausted`: it has failed permanently.
  * - `interrupted`: its holder crashed, and an operator must resolve the run.
  * - `skipped`: the period is recorded as having no run.

@@ -15,7 +15,7 @@ import { CallReport, type CallEnd } from '../../core/execution/event-hub';
 import type { RunWrapper } from '../../core/execution/events';
 import { callOption, checkOptionNames, describeValue } from '../../core/options';
 import { processState } from '../../core/process-state';
-import type { AdmittedJob, Job, JobCall, JobDeclaration } from '../jobs/job';
+import type { AdmittedJob, Expected, Job, JobCall, JobDeclaration } from '../jobs/job';
 import type { LabelledConfiguration, WrapOptions } from '../jobs/job-guard-options';
 import { needsLedger, type JobRegistry } from '../jobs/job-registry';
 import { lockOf } from '../jobs/lock-name-of';
@@ -28,8 +28,6 @@ export interface JobKeeper {
   add(job: AdmittedJob): boolean;
   /** @param isOnStandby asked at each check for overdue runs */
   showStandby(isOnStandby: () => boolean): void;
-  /** Registers new jobs, and jobs whose next scheduled time has become known. Does not wait for it. */
-  register(): void;
 }
 
 interface GuardParts {
@@ -70,7 +68,7 @@ export class Calls {
    *
    * @throws InvalidLockConfigurationError also for a name or a lock that another job has
    */
-  admit<D extends JobDeclaration>(declarations: readonly D[]): (Job & D)[] {
+  admit<D extends JobDeclaration>(declarations: readonly D[]): (Job & D & Expected)[] {
     const { registry, registered, startUpkeep } = this.parts;
     const jobs = registry.admit(declarations);
     this.#admitted?.push(...jobs);
@@ -79,8 +77,8 @@ export class Calls {
     return jobs;
   }
 
-  admitOne<D extends JobDeclaration>(declaration: D): Job & D {
-    return this.admit([declaration])[0] as Job & D;
+  admitOne<D extends JobDeclaration>(declaration: D): Job & D & Expected {
+    return this.admit([declaration])[0] as Job & D & Expected;
   }
 
   /**
@@ -113,11 +111,6 @@ export class Calls {
 
   heldLocks(): readonly RunningLock[] {
     return this.parts.executor.runs.held();
-  }
-
-  /** Called when the next scheduled times of admitted jobs have become known. */
-  registerScheduledTimes(): void {
-    this.parts.registered?.register();
   }
 
   /** Reports the calls of a job. The scheduler of a call may not know its scheduled time. */
@@ -178,11 +171,14 @@ export class Calls {
   ): (...args: A) => Promise<T | undefined> {
     const { name } = configuration;
     const place = `guard.wrap('${name}')`;
-    checkOptionNames(options, ['onError', 'onSkip', 'scheduledAt'], place);
-    const { onError = 'report', onSkip, scheduledAt } = options;
+    checkOptionNames(options, ['onError', 'onSkip', 'scheduledAt', 'schedule'], place);
+    const { onError = 'report', onSkip, scheduledAt, schedule } = options;
+    const declared = typeof schedule === 'string' ? { expression: schedule } : schedule;
+    if (declared) checkOptionNames(declared, ['expression', 'timeZone', 'dialect'], `schedule of ${place}`);
+    const schedules = declared && [{ dialect: 'croner', ...declared } as const];
     checkMethodOptions({ onSkip }, name);
     const call = (args: readonly unknown[]) => (): T | PromiseLike<T> => task(...(args as A));
-    const job = this.admitOne({ configuration, call, place });
+    const job = this.admitOne({ configuration, call, place, schedules });
     this.announce();
     const tick = (args: A, report: CallReport): Promise<TaskResult<T>> => {
       report.scheduledAt = report.check(() => readScheduledTime(scheduledAt, args, name));

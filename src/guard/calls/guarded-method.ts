@@ -179,7 +179,7 @@ export function configurationOf({ definition, wrapper }: GuardedMethod): Labelle
   const layers = definition.place === undefined ? [wrapper] : layersOf(...definition.place);
   // The decorators of third-party schedulers replace each other, so only the outermost one counts.
   const read = [...timeZoneReaders].map((zonesOf) => layers.map(zonesOf).find(({ length }) => length > 0));
-  const own = layers.flatMap(schedulesOf).map(({ timeZone }) => timeZone);
+  const own = layers.flatMap(schedulesOf).map((each) => ('timeZone' in each ? each.timeZone : undefined));
   const timeZones = [...new Set([...own, ...read.flatMap((zones) => zones ?? [])])];
   // A schedule without a time zone uses the host's, which counts as different.
   return definition.configuration(timeZones.length === 1 ? timeZones[0] : undefined);

@@ -4,6 +4,7 @@ import { CallReport } from '../../core/execution/event-hub';
 import { callOption } from '../../core/options';
 import type { RunKey } from '../../ledger';
 import { checkScopeName, type JobPolicy } from '../../ledger/policy/job-policy';
+import { intervalOf } from '../../ledger/periods/schedule';
 import type { LedgerContext } from '../../ledger/store-statements';
 import { hostTime, periodOf, type HostTime, type TickOptions } from '../../ledger/tick/ledger-snapshot';
 import { OncePerExecutor } from '../../ledger/tick/once-per-executor';
@@ -13,6 +14,8 @@ import type { JobRegistry } from '../jobs/job-registry';
 
 /** Beyond this number, the oldest ticks are dropped. */
 const MAX_TICKS_TO_RETRY = 1000;
+/** A scheduler on another host may call a little before the time comes by the database's clock. */
+const EARLY_MS = 30_000;
 
 /** Runs the once-per jobs of one guard, and keeps the ticks that must be retried. */
 export class OncePerJobRunner {
@@ -46,10 +49,11 @@ export class OncePerJobRunner {
 
   /** A tick for the overdue runs of a job and scope. */
   overdueTick(job: AdmittedOncePerJob, scope: string): Tick<unknown> {
-    const { lock, policy, call } = job;
+    const { lock, policy, call, expectation } = job;
     return this.tickOf({
       lock,
       policy,
+      expectation,
       taskOf: taskOf(job, call),
       willRetry: this.#willRetry(job),
       task: () => undefined,
@@ -89,6 +93,7 @@ export class OncePerJobRunner {
     return {
       lock,
       policy,
+      expectation: this.registry.get(policy.job)?.expectation ?? {},
       task,
       taskOf: taskOf(job, call),
       scope,
@@ -103,11 +108,19 @@ export class OncePerJobRunner {
   }
 
   #tickOptionsOf({ policy }: OncePerJob, { scheduledAt }: CallReport, at: Date | undefined): TickOptions {
-    const { intervalMs: everyMs, nextAfter } = this.registry.get(policy.job) ?? {};
+    const admitted = this.registry.get(policy.job);
+    const everyMs = admitted && intervalOf(admitted);
+    const schedule = admitted?.expectation.schedule;
+    const nextAfter = schedule && ((after: Date) => schedule.next(after));
     if (at !== undefined) return {};
     if (scheduledAt !== undefined) return { nextAfter };
+    if (admitted?.takesNewestTime && schedule)
+      return { nextAfter, timeOf: (now) => schedule.previous(new Date(now.getTime() + EARLY_MS)) ?? now };
     if (everyMs === undefined) return { id: randomBytes(3).toString('hex') };
-    return { everyMs, nextAfter: (start) => new Date(start.getTime() + everyMs) };
+    return {
+      timeOf: (now) => new Date(Math.floor(now.getTime() / everyMs) * everyMs),
+      nextAfter: (start) => new Date(start.getTime() + everyMs),
+    };
   }
 
   #willRetry({ policy }: OncePerJob): boolean {

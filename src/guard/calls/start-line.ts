@@ -2,6 +2,7 @@ import type { CronlatchEvents } from '../../core';
 import { hostTimeZone } from '../../core/clock';
 import { DAY_MS, HOUR_MS } from '../../core/duration';
 import { timeText } from '../../ledger/operator/state-of-run';
+import { intervalOf } from '../../ledger/periods/schedule';
 import type { AdmittedJob } from '../jobs/job';
 import { relative } from '../log/time-texts';
 
@@ -27,18 +28,14 @@ export function startOf(
   };
 }
 
-function nextTimeOf({ nextAfter, configuration }: AdmittedJob, now: Date): Date | undefined {
-  if (configuration.enabled === false) return undefined;
-  try {
-    return nextAfter?.(now);
-  } catch {
-    return undefined; // The register reports the failure.
-  }
+function nextTimeOf({ expectation, configuration }: AdmittedJob, now: Date): Date | undefined {
+  return configuration.enabled === false ? undefined : expectation.schedule?.next(now);
 }
 
 function describe(job: AdmittedJob, next: Date | undefined, now: Date): string {
-  const { configuration, intervalMs, schedules: [schedule] = [] } = job;
-  const name = job.lock.job;
+  const { configuration, schedules = [] } = job;
+  const [name, intervalMs] = [job.lock.job, intervalOf(job)];
+  const schedule = schedules.find((each) => 'expression' in each);
   if (configuration.enabled === false) return `${name} (disabled)`;
   if (next !== undefined) return `${name} ${describeTime(next, now, schedule?.timeZone)}`;
   if (intervalMs !== undefined) return `${name} every ${intervalMs / 1000} s`;

@@ -6,7 +6,7 @@ import type {
   LockProvider,
   TaskConfiguration,
 } from '../../core';
-import type { OncePerConfiguration, RunLogOptions } from '../../ledger';
+import type { DeclaredCron, OncePerConfiguration, RunLogOptions } from '../../ledger';
 import type { Logger, StructuredLogger } from '../log/logger';
 import type { Notify } from '../notices/webhook';
 
@@ -15,7 +15,8 @@ export interface JobGuardOptions extends RunLogOptions {
   /** How often the guard looks for overdue runs, once a once-per job is registered. Default 1 minute; `false`: never. */
   readonly pollInterval?: Duration | false | undefined;
   /**
-   * How long after a scheduled time a job counts as late if no instance has answered the tick: `job:late` reports it.
+   * How long after a scheduled time a job counts as late if no instance has answered the tick: `job:late` reports it. Also
+   * for a job that has only a lock.
    * Never less than two `pollInterval`. Default 5 minutes.
    */
   readonly lateAfter?: Duration | undefined;
@@ -41,8 +42,8 @@ export interface JobGuardOptions extends RunLogOptions {
   /** Starts on standby, as `guard.standby` does, if jobs tick before the application could call it. Default `false`. */
   readonly standby?: boolean | (() => boolean) | undefined;
   /**
-   * Who learns of runs that fail permanently or are interrupted, of late jobs, and of holds that end: `webhook({ url,
-   * secret })`, or functions of your own. Each notice waits in the database until an instance has sent it, at least once
+   * Who learns of runs that fail permanently or are interrupted, of late jobs, of missed periods, and of holds that end:
+   * `webhook({ url, secret })`, or functions of your own. Each notice waits in the database until an instance has sent it, at least once
    * and always with the same `id`. One that fails is sent up to three times more. Needs a ledger in a database. Default: none.
    */
   readonly notify?: Notify | readonly Notify[] | undefined;
@@ -152,4 +153,11 @@ export interface WrapOptions<A extends unknown[] = unknown[]> {
    * returns an invalid date, the job does not run, and `onError` applies.
    */
   readonly scheduledAt?: ((...args: A) => Date | undefined) | undefined;
+  /**
+   * When the scheduler calls the job: an expression of croner in the host's time zone, or an object with the expression, its
+   * time zone and the dialect that reads it. The job is then watched: `status`, metrics and notices report if it is late or
+   * has missed a period. With the dialects `croner` and `unix`, an expression that cannot be read or never fires is refused.
+   * Without a schedule, each period of the calendar is expected.
+   */
+  readonly schedule?: string | (Partial<DeclaredCron> & Pick<DeclaredCron, 'expression'>) | undefined;
 }

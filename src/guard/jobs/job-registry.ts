@@ -1,9 +1,16 @@
 import { InvalidLockConfigurationError, type EventHub } from '../../core';
 import { isOwnName } from '../../core/lock-name';
 import type { CallReport, Skipped } from '../../core/execution/event-hub';
-import { compileJob, type AdmittedJob, type AdmittedOncePerJob, type Job, type JobDeclaration } from './job';
+import { intervalOf, Schedule } from '../../ledger/periods/schedule';
+import {
+  compileJob,
+  type AdmittedJob,
+  type AdmittedOncePerJob,
+  type Expected,
+  type Job,
+  type JobDeclaration,
+} from './job';
 import { checkJobDefaults, type JobDefaults } from './job-defaults';
-import { firesWithinAMinute } from './cron-expression';
 import { timeFunctionsOf } from './lock-times';
 import type { JobGuardOptions, LabelledConfiguration } from './job-guard-options';
 import { parseSwitch, type Switch } from './check-options';
@@ -16,9 +23,9 @@ export class JobRegistry {
   #standby: Switch = false;
   /** By configuration, which no longer changes, and before by instance if functions return its times. */
   readonly #compiled = new WeakMap<object, WeakMap<LabelledConfiguration, Job>>();
-  #oncePer: ReadonlyMap<string, AdmittedOncePerJob> = new Map();
+  readonly #oncePer = new Map<string, AdmittedOncePerJob>();
   /** The scheduled jobs, by lock name. */
-  #scheduled: ReadonlyMap<string, AdmittedJob> = new Map();
+  readonly #scheduled = new Map<string, AdmittedJob>();
 
   /** @throws InvalidLockConfigurationError naming the option */
   constructor(
@@ -59,22 +66,42 @@ export class JobRegistry {
    * @throws InvalidLockConfigurationError for an invalid job, if two scheduled jobs have the same lock and it is not
    * shared, and if two once-per jobs have the same name
    */
-  admit<D extends JobDeclaration>(declarations: readonly D[]): (Job & D)[] {
-    const scheduled = new Map(this.#scheduled);
-    const oncePer = new Map(this.#oncePer);
-    const jobs = declarations.map((declaration) => ({
-      ...declaration,
-      ...this.jobOf(declaration.configuration, declaration.instance),
-    }));
+  admit<D extends JobDeclaration>(declarations: readonly D[]): (Job & D & Expected)[] {
+    const scheduled = new Map<string, AdmittedJob>();
+    const oncePer = new Map<string, AdmittedOncePerJob>();
+    const jobs = declarations.map((declaration) => {
+      const job = this.jobOf(declaration.configuration, declaration.instance);
+      const schedule = this.#scheduleOf(declaration, job);
+      return { ...declaration, ...job, expectation: { schedule, declaredAt: undefined } };
+    });
     for (const job of jobs) {
       // Without a fixed name, two jobs can share a lock only in some calls, if at all.
-      if (job.schedules !== undefined && job.nameOf === undefined) addScheduled(scheduled, job);
-      if (job.policy !== undefined) addOncePer(oncePer, job);
+      const { name } = job.lock;
+      if (job.schedules !== undefined && job.nameOf === undefined) {
+        checkScheduled(scheduled.get(name) ?? this.#scheduled.get(name), job);
+        scheduled.set(name, job);
+      }
+      if (job.policy === undefined) continue;
+      checkOncePer(oncePer.get(job.policy.job) ?? this.#oncePer.get(job.policy.job), job);
+      oncePer.set(job.policy.job, job);
     }
-    this.#scheduled = scheduled;
-    this.#oncePer = oncePer;
+    for (const [name, job] of scheduled) this.#scheduled.set(name, job);
+    for (const [name, job] of oncePer) this.#oncePer.set(name, job);
     for (const job of jobs) this.#warnOfFrequentTicks(job);
     return jobs;
+  }
+
+  /** @throws InvalidLockConfigurationError for a schedule that no scheduler has accepted, and that cannot be read here */
+  #scheduleOf({ schedules = [], isAccepted }: JobDeclaration, { lock: { job } }: Job): Schedule | undefined {
+    try {
+      return Schedule.of(schedules, ` of job '${job}'`);
+    } catch (error) {
+      if (!isAccepted || !(error instanceof InvalidLockConfigurationError)) throw error;
+      this.events.warn(
+        `Job '${job}' is not watched: its scheduler runs it, but its times are unknown here. ${error.message}`,
+      );
+      return Schedule.UNKNOWN;
+    }
   }
 
   /** @throws InvalidLockConfigurationError if it is neither a boolean nor a function */
@@ -118,13 +145,20 @@ export class JobRegistry {
    * ledger prevents this for a once-per job. Ticks a minute apart are further apart than clocks usually differ.
    */
   #warnOfFrequentTicks(job: AdmittedJob): void {
-    const { configuration, schedules = [], intervalMs = Infinity } = job;
+    const { configuration, schedules = [], expectation } = job;
     // With `lockAtLeastFor: 0`, the job accepts this.
     if (job.policy !== undefined || configuration.lockAtLeastFor !== undefined) return;
     if (job.lock.lockAtLeastForMs > 0) return;
-    const expression = schedules.map((schedule) => schedule.expression).find(firesWithinAMinute);
-    if (expression === undefined && intervalMs >= MINUTE_MS) return;
-    const when = expression === undefined ? `every ${intervalMs} ms` : `at '${expression}'`;
+    const everyMs = intervalOf(job);
+    const expressions = schedules.flatMap((each) => ('expression' in each ? each.expression : []));
+    // With five fields, it is at most once a minute.
+    const mayBeFrequent = expressions.some((each) => each.trim().split(/\s+/).length !== 5);
+    const next = (mayBeFrequent && expectation.schedule?.following(new Date(), 3)) || [];
+    const isFrequent = next.some(
+      (at, index) => at.getTime() - Number(next[index - 1] ?? -Infinity) < MINUTE_MS,
+    );
+    if (!isFrequent && (everyMs ?? MINUTE_MS) >= MINUTE_MS) return;
+    const when = isFrequent ? `at '${expressions.join("' and '")}'` : `every ${everyMs} ms`;
     const message = `Job '${job.lock.job}' is scheduled ${when}, which is more than once a minute, but has no lockAtLeastFor. If the timers of two instances differ, both can run the same tick, one after the other. Set lockAtLeastFor to a little less than the time between two ticks, or to 0 to accept this.`;
     this.events.warn(message);
   }
@@ -142,24 +176,18 @@ export function needsLedger(needing: string): InvalidLockConfigurationError {
   );
 }
 
-function addScheduled(scheduled: Map<string, AdmittedJob>, job: AdmittedJob): void {
+function checkScheduled(earlier: AdmittedJob | undefined, job: AdmittedJob): void {
   const { name, shared } = job.lock;
-  const earlier = scheduled.get(name);
   if (earlier !== undefined && !(shared && earlier.lock.shared)) {
     throw new InvalidLockConfigurationError(
       `Lock '${name}' is used by ${earlier.place} and by ${job.place}. Give one of them another name, or set shared: true on both if they must exclude each other.`,
     );
   }
-  scheduled.set(name, job);
 }
 
-function addOncePer(oncePer: Map<string, AdmittedOncePerJob>, job: AdmittedOncePerJob): void {
-  const name = job.policy.job;
-  const earlier = oncePer.get(name);
-  if (earlier !== undefined) {
-    throw new InvalidLockConfigurationError(
-      `Two once-per jobs have the name '${name}': ${earlier.place} and ${job.place}. The ledger identifies a job by its name, so give each job its own.`,
-    );
-  }
-  oncePer.set(name, job);
+function checkOncePer(earlier: AdmittedOncePerJob | undefined, job: AdmittedOncePerJob): void {
+  if (earlier === undefined) return;
+  throw new InvalidLockConfigurationError(
+    `Two once-per jobs have the name '${job.policy.job}': ${earlier.place} and ${job.place}. The ledger identifies a job by its name, so give each job its own.`,
+  );
 }

@@ -1,6 +1,8 @@
 import { InvalidLockConfigurationError, type LockConfiguration, type LockedTask } from '../../core';
 import type { CompiledLock } from '../../core/lock-configuration';
+import { hostTimeZone } from '../../core/clock';
 import type { DeclaredJob, DeclaredSchedule, OncePerConfiguration } from '../../ledger';
+import type { Expectation } from '../../ledger/expected';
 import { everyDay } from '../../ledger/periods/calendar';
 import { parseJobPolicy, type JobPolicy } from '../../ledger/policy/job-policy';
 import { compileLockWithDefaults, type JobDefaults } from './job-defaults';
@@ -40,15 +42,20 @@ export interface JobDeclaration {
   readonly isReady?: (() => boolean) | undefined;
   /** Set for a job that the integration schedules itself. No other scheduled job may have its lock. */
   readonly schedules?: readonly DeclaredSchedule[] | undefined;
-  /** Returns the next scheduled time after an instant, for the register. `undefined`: unknown, or none. */
-  readonly nextAfter?: ((after: Date) => Date | undefined) | undefined;
-  /** The time between two ticks, for a schedule that has no expression. */
-  readonly intervalMs?: number | undefined;
+  /** A scheduler has accepted the schedules, so none is refused here. */
+  readonly isAccepted?: true | undefined;
+  /** A call without a scheduled time is the tick of the newest one. */
+  readonly takesNewestTime?: true | undefined;
+}
+
+export interface Expected {
+  /** The register shows since when the job is declared as it is. Until then, nothing is expected. */
+  readonly expectation: Expectation & { declaredAt: Date | undefined };
 }
 
 /** A job that was declared to the guard before its first tick. */
-export type AdmittedJob = Job & JobDeclaration;
-export type AdmittedOncePerJob = OncePerJob & JobDeclaration;
+export type AdmittedJob = Job & JobDeclaration & Expected;
+export type AdmittedOncePerJob = OncePerJob & JobDeclaration & Expected;
 
 export interface JobCall<T> {
   /** The handler with the arguments of the call. */
@@ -110,7 +117,7 @@ export function declaredJobOf(job: AdmittedJob): DeclaredJob {
     timeZone: policy?.period.timeZone,
     dayStart: policy?.period.dayStart,
     target: policy?.period.target,
-    schedules: schedules.map(({ expression, timeZone }) => ({ expression, timeZone })),
+    schedules: schedules.map(withTimeZone),
     retry: policy?.retry,
     onCrash: policy?.onCrash,
     catchUp: policy?.catchUp,
@@ -120,6 +127,13 @@ export function declaredJobOf(job: AdmittedJob): DeclaredJob {
     hasScopeFunction: typeof policy?.scope === 'function',
     enabled: configuration.enabled === false ? false : undefined,
   };
+}
+
+/** No reader knows the time zone of this host. */
+function withTimeZone(schedule: DeclaredSchedule): DeclaredSchedule {
+  if (!('expression' in schedule)) return schedule;
+  const { expression, timeZone = hostTimeZone(), dialect } = schedule;
+  return { expression, timeZone, dialect };
 }
 
 function kindOf(policy: JobPolicy | undefined): DeclaredJob['kind'] {

@@ -7,11 +7,11 @@ export interface Notice {
   /** Made from what the notice reports, so a repeat has the same. Drop repeats by it. */
   readonly id: string;
   /**
-   * `failed`: a run failed permanently. `interrupted`: the
-   * holder of a run crashed, and `onCrash` is `'hold'`. `late`: no instance has answered a tick. `hold-ended`: the hold or
-   * pause of an operator has ended at its time.
+   * `failed`: a run failed permanently. `interrupted`: the holder of a run crashed, and `onCrash` is `'hold'`. `late`: no
+   * instance has answered a tick. `missed`: an expected period has ended without a run. `hold-ended`: the hold or pause of
+   * an operator has ended at its time.
    */
-  readonly kind: 'failed' | 'interrupted' | 'late' | 'hold-ended';
+  readonly kind: 'failed' | 'interrupted' | 'late' | 'missed' | 'hold-ended';
   /** The name of the job, or of the lock if no job with it is known. */
   readonly job: string;
   /** In sentences, with the command to type. `TEXT` stands for your reason. */

@@ -14,10 +14,11 @@ import type { JobCatalog } from './job-catalog';
 export async function findCurrentRuns(known: JobCatalog, lock: string): Promise<readonly NewRun[]> {
   const runs: NewRun[] = [];
   for (const job of known.oncePerJobsOf(lock)) {
-    const { nextScheduledAt: at, declared } = known.get(job) ?? {};
+    const { declared } = known.get(job) ?? {};
+    const at = known.lastTimeOf(job);
     const policy = known.knownPolicy(job);
     const periods = policy && calendarPeriodsOf(policy);
-    if (periods === undefined || at === undefined || at > known.now) continue;
+    if (periods === undefined || at === undefined) continue;
     if (declared?.hasScopeFunction || policy?.startDeadlineMs !== undefined) continue;
     const run = newRunOf({ job, scope: declared?.scope ?? '' }, periodAt(at, periods), periods.timeZone);
     const isDue =

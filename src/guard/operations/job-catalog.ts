@@ -1,15 +1,20 @@
-import { InvalidLockUseError } from '../../core';
+import { CalendarError, InvalidLockUseError, noneAfter } from '../../core';
 import { isNear } from '../../core/options';
 import { periodAt, RunLedger, type Run } from '../../ledger';
 import type { JobRegister, RegisteredJob } from '../../ledger/job-register';
+import { expectationOf, watchedPeriods, type Expectation, type PeriodicJob } from '../../ledger/expected';
 import { declaredPolicy, readKnownRegister } from '../../ledger/known-register';
 import { periodOfKey } from '../../ledger/periods/period-of-key';
 import { calendarPeriodsOf, fixedScopeOf, type JobPolicy } from '../../ledger/policy/job-policy';
-import type { RunKey } from '../../ledger/run';
-import type { LedgerContext } from '../../ledger/store-statements';
+import { describeRun, type RunKey } from '../../ledger/run';
+import type { CalendarPeriod } from '../../ledger/periods/period';
+import { limitOf, type LedgerContext } from '../../ledger/store-statements';
 import { callsOf } from '../calls/calls';
+import type { OncePerJobRunner } from '../calls/once-per-job-runner';
 import type { JobRegistry } from '../jobs/job-registry';
 import { unreadableText } from './remarks';
+
+export type KnownJobs = Pick<OncePerJobRunner, 'context' | 'registry'>;
 
 /**
  * The jobs that an operator sees: those of a guard, and those of the register. The register keeps what instances declare,
@@ -29,7 +34,7 @@ export class JobCatalog {
     this.#registered = new Map(register?.jobs.map((each) => [each.job, each]));
     this.ledger = new RunLedger({
       context,
-      policyOf: (job) => this.#policyOf(job),
+      jobOf: (job) => this.#jobOf(job),
       lockOf: (job) => registry.get(job)?.lock.name ?? this.get(job)?.declared.lock,
       jobs: registry,
     });
@@ -41,7 +46,10 @@ export class JobCatalog {
    * @throws InvalidLockConfigurationError if the guard has no run store
    */
   static async of(guard: object): Promise<JobCatalog> {
-    const { context, registry } = callsOf(guard).requireOncePerRunner('This needs');
+    return await JobCatalog.read(callsOf(guard).requireOncePerRunner('This needs'));
+  }
+
+  static async read({ context, registry }: KnownJobs): Promise<JobCatalog> {
     return new JobCatalog(context, await readKnownRegister(context), registry);
   }
 
@@ -162,6 +170,62 @@ export class JobCatalog {
   #policyOf(job: string): JobPolicy | undefined {
     const registered = this.#registered.get(job);
     return this.registry.get(job)?.policy ?? (registered && declaredPolicy(registered));
+  }
+
+  /** @throws as `policy` does */
+  periodicJob(job: string): PeriodicJob {
+    return { policy: this.policy(job), expectation: this.expectationOf(job) };
+  }
+
+  #jobOf(job: string): PeriodicJob | undefined {
+    const policy = this.#policyOf(job);
+    return policy && { policy, expectation: this.expectationOf(job) };
+  }
+
+  /** The newest scheduled time that counts. */
+  lastTimeOf(job: string): Date | undefined {
+    const { schedule, declaredAt = this.now } = this.expectationOf(job);
+    const last = schedule?.previous(this.now);
+    return last !== undefined && last > declaredAt ? last : undefined;
+  }
+
+  /**
+   * The missed periods that are reported, by job. Reads the runs of all jobs with one statement, and two more for a job that
+   * lacks one. A job whose calendar is code that only its application has, or fails, has none.
+   */
+  async missed(jobs: readonly string[] = [...this.#registered.keys()]) {
+    const watched = new Map(jobs.map((job) => [job, this.#watchedPeriods(job)]));
+    const starts = [...watched].flatMap(([job, [first]]) => (first ? [[job, first.start] as const] : []));
+    const runs = await this.context.store.since(new Map(starts), limitOf(this.context));
+    const keys = new Set(runs.map(describeRun));
+    const missed = new Map<string, readonly CalendarPeriod[]>();
+    for (const [job, periods] of watched) {
+      const scope = this.#scopeOf(job);
+      const lacking = periods.filter(
+        ({ key: periodKey }) => !keys.has(describeRun({ job, scope, periodKey })),
+      );
+      if (lacking[0] === undefined) continue;
+      const range = { scope, from: lacking[0].start };
+      const gaps = (await this.ledger.gaps(job, range).catch(noneAfter(CalendarError))) ?? [];
+      const found = gaps.filter(({ key }) => lacking.some((period) => period.key === key));
+      if (found.length > 0) missed.set(job, found);
+    }
+    return missed;
+  }
+
+  #watchedPeriods(job: string): CalendarPeriod[] {
+    const { declared } = this.#registered.get(job) ?? {};
+    const policy = this.knownPolicy(job);
+    const periods = policy && calendarPeriodsOf(policy);
+    if (periods === undefined || declared?.enabled === false || declared?.hasScopeFunction !== false)
+      return [];
+    return watchedPeriods(this.expectationOf(job), periods, this.now);
+  }
+
+  /** As it is registered, which is the same for all instances. */
+  expectationOf(job: string): Expectation {
+    const registered = this.#registered.get(job);
+    return registered ? expectationOf(registered) : (this.registry.get(job)?.expectation ?? {});
   }
 
   #unknown(job: string, what = 'job'): InvalidLockUseError {

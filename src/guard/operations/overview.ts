@@ -5,11 +5,13 @@ import { describeAhead } from '../../core/lease/lock-records';
 import { isOwnName } from '../../core/lock-name';
 import { isKept } from '../../core/lease/owner';
 import type { LatestRun, RunSummary } from '../../ledger';
-import { findLateJobs, readKnownRegister, zoneOf } from '../../ledger/known-register';
+import { LATE_AFTER_MS, lateTime, nextTimeOf } from '../../ledger/expected';
+import { zoneOf } from '../../ledger/known-register';
 import { timeText } from '../../ledger/operator/state-of-run';
 import { describeRun, isRunAhead } from '../../ledger/run';
-import { limitOf, type LedgerContext } from '../../ledger/store-statements';
+import { limitOf } from '../../ledger/store-statements';
 import { readHeldLocks, type GuardLocks } from './guard-locks';
+import { JobCatalog, type KnownJobs } from './job-catalog';
 import {
   clockRemark,
   lateRemark,
@@ -32,8 +34,8 @@ const STATES = [
     'clock',
     'on hold',
     'standby',
-    'late',
     'missed',
+    'late',
     'unreachable',
   ] as const),
   ...(['due', 'running', 'kept', 'ok', 'disabled'] as const),
@@ -97,15 +99,17 @@ export interface OverviewOptions {
 }
 
 export async function readOverview(
-  context: LedgerContext | undefined,
+  jobsOfGuard: KnownJobs | undefined,
   guardLocks: GuardLocks,
   {
-    lateAfter = '5m',
+    lateAfter = LATE_AFTER_MS,
     when = (instant, { timeZone }) => `at ${timeText(instant, timeZone)}`,
   }: OverviewOptions,
 ): Promise<Overview> {
-  const toleranceMs = parseDuration(lateAfter, 'lateAfter of guard.overview');
-  const register = context && (await readKnownRegister(context));
+  const lateAfterMs = parseDuration(lateAfter, 'lateAfter of guard.overview');
+  const { context } = jobsOfGuard ?? {};
+  const known = jobsOfGuard && (await JobCatalog.read(jobsOfGuard));
+  const register = known?.register;
   const latest = (await context?.store.latest(limitOf(context))) ?? [];
   const { now = new Date(), jobs: registered = [], unreadable = [] } = register ?? {};
   // The newest run shows that the clock was ahead. Other periods that have not begun may have runs, too.
@@ -113,7 +117,7 @@ export async function readOverview(
   const future = { jobs: ahead, from: now, to: new Date(now.getTime() + 366 * DAY_MS), limit: 100 };
   const more = ahead.length > 0 ? await context?.store.summaries(future, limitOf(context)) : [];
   const runs = new Map([...(more ?? []), ...latest].map((run) => [describeRun(run), run])).values();
-  const late = findLateJobs({ now, jobs: registered }, toleranceMs);
+  const missed = await known?.missed();
   const runsOf = new Map<string, LatestRun[]>();
   for (const run of runs) runsOf.set(run.job, [...(runsOf.get(run.job) ?? []), run]);
   const jobOf = new Map(registered.map((each) => [each.job, each]));
@@ -140,7 +144,10 @@ export async function readOverview(
       at,
     };
     const unread = row ? [unreadableRemark(row)] : [];
-    return overviewOfJob(found, [...unread, ...clockRemark(lock), ...lateRemark(found, late.get(name))]);
+    const isPaused = lock !== undefined && readHold(lock.lockedBy) !== undefined;
+    const late = job && !isPaused ? lateTime(job, own, { now, lateAfterMs }) : undefined;
+    const ofSchedule = [...lateRemark(found, late), ...missedRemark(name, missed?.get(name) ?? [])];
+    return overviewOfJob(found, [...unread, ...clockRemark(lock), ...ofSchedule]);
   });
   for (const { lock } of jobs) if (lock) lockOf.delete(lock.name);
   for (const { name } of held) if (isOwnName(name)) lockOf.delete(name);
@@ -160,7 +167,7 @@ function overviewOfJob(found: KnownJob, others: readonly JobRemark[]): JobOvervi
   const { name, job, lock, runs, timeZone, at } = found;
   const [newest, notes] = [newestOf(runs), notesOf(found)];
   const ofRuns = runs.flatMap((run) => problemOf(run, at, found.now));
-  const problems = [...ofRuns, ...others, ...missedRemark(found)];
+  const problems = [...ofRuns, ...others];
   const running = runs.filter(({ state }) => state === 'running');
   const isKeptLock = lock !== undefined && isKept(lock.lockedBy);
   const isHeld = lock !== undefined && !isKeptLock && !readHold(lock.lockedBy);
@@ -180,7 +187,7 @@ function overviewOfJob(found: KnownJob, others: readonly JobRemark[]): JobOvervi
     lastRun: newest,
     running,
     lock,
-    nextScheduledAt: job?.nextScheduledAt,
+    nextScheduledAt: job && nextTimeOf(job, found.now),
     timeZone,
   };
 }

@@ -3,14 +3,12 @@ import { DAY_MS } from '../../core/duration';
 import { readHold } from '../../core/lease/hold-owner';
 import { describeAhead } from '../../core/lease/lock-records';
 import type { LatestRun, RegisteredJob, RunSummary } from '../../ledger';
-import { periodAt, periodsBetween } from '../../ledger';
+import type { CalendarPeriod } from '../../ledger/periods/period';
 import type { UnreadableJob } from '../../ledger/job-register';
-import { declaredPolicy, unknownZoneOf } from '../../ledger/known-register';
+import { unknownZoneOf } from '../../ledger/known-register';
 import { requestIdOf } from '../../ledger/operator/request-run';
 import { operatorCommand, stateOfRun, type KnownRun } from '../../ledger/operator/state-of-run';
-import { calendarPeriodsOf } from '../../ledger/policy/job-policy';
 import { isRunAhead } from '../../ledger/run';
-import { skipsDates } from '../jobs/cron-expression';
 
 type Problem = 'clock' | 'failed' | 'interrupted' | 'late' | 'missed' | 'unreachable' | 'unreadable';
 
@@ -23,7 +21,8 @@ export interface JobRemark {
    * - `failed`: a run failed permanently.
    * - `interrupted`: the holder of a run crashed, and `onCrash` is `'hold'`.
    * - `late`: a scheduled time has passed, and no instance has answered its tick.
-   * - `missed`: whole periods have passed since the newest run, and the schedule leaves out no date.
+   * - `missed`: an expected period has no run, and can no longer get one by itself. Those of the last seven days count, and
+   *   the newest one.
    * - `unreadable`: another version of cronlatch registered the job, or this machine does not know its time zone.
    * - `unreachable`: the lock provider did not answer, so no job gets its lock. A problem of all jobs.
    *
@@ -34,7 +33,7 @@ export interface JobRemark {
    * - `undeclared`: no instance has declared the job for a week.
    */
   readonly kind: Problem | 'on hold' | 'standby' | 'undeclared';
-  /** Of `failed`, `interrupted` and `late`: the same as long as it is about the same attempt, or about ticks of one day. */
+  /** Of `failed`, `interrupted`, `late` and `missed`: the same as long as it is about the same attempt, or about ticks of one day. */
   readonly id?: string | undefined;
   readonly text: string;
   /** The arguments of the `cronlatch` command that fixes it or explains it. `TEXT` stands for your reason. */
@@ -108,10 +107,9 @@ export function unreadableText({ job, version, declared }: Omit<UnreadableJob, '
   return `Job '${job}' cannot be read: cronlatch ${version} has registered it. Use that version here. If your code no longer has the job, use cronlatch forget.`;
 }
 
-export function lateRemark({ name, lock, at }: KnownJob, tick: Date | undefined): JobRemark[] {
+export function lateRemark({ name, at }: KnownJob, tick: Date | undefined): JobRemark[] {
   if (tick === undefined) return [];
-  const why = lock && readHold(lock.lockedBy) ? 'it is on hold' : 'no instance has answered it';
-  const text = `Job '${name}' is late: its tick was due ${at(tick)}, and ${why}.`;
+  const text = `Job '${name}' is late: its tick was due ${at(tick)}, and no instance has answered it.`;
   return [{ kind: 'late', id: requestIdOf('late', name, tick), text, command: whyCommand(name) }];
 }
 
@@ -126,26 +124,15 @@ export function clockRemark(lock: LockState | undefined): JobRemark[] {
   return [{ kind: 'clock', text, command }];
 }
 
-/** Whether a schedule of the job leaves out no date. */
-export function isEachPeriodScheduled({ enabled, schedules }: RegisteredJob['declared']): boolean {
-  const isRegular = schedules.length > 0 && !schedules.some(({ expression }) => skipsDates(expression));
-  return isRegular && enabled !== false;
-}
-
-/** Whole periods since the newest run. A schedule that skips dates, and a calendar, expect no run in some of them. */
-export function missedRemark({ name, job, runs, now }: KnownJob): JobRemark[] {
-  const policy = job && declaredPolicy(job);
-  const periods = policy && calendarPeriodsOf(policy);
-  const newest = newestOf(runs);
-  if (job === undefined || periods === undefined || newest?.periodEnd === undefined) return [];
-  if (job.declared.hasCalendar || !isEachPeriodScheduled(job.declared)) return [];
-  const missed = periodsBetween(newest.periodEnd, periodAt(now, periods).start, periods);
+/** @param missed the earliest first */
+export function missedRemark(name: string, missed: readonly CalendarPeriod[]): JobRemark[] {
   const [first, last] = [missed[0], missed.at(-1)];
   if (first === undefined || last === undefined) return [];
   const others = missed.length > 1 ? ` and ${missed.length - 1} more` : '';
   const range = ['--from', first.businessDate, '--to', last.businessDate];
   const text = `Job '${name}' has missed ${first.key}${others}. To run them:`;
-  return [{ kind: 'missed', text, command: operatorCommand('backfill', [name], range) }];
+  const id = requestIdOf('missed', name, last.key);
+  return [{ kind: 'missed', id, text, command: operatorCommand('backfill', [name], range) }];
 }
 
 /** The key of a tick. */

@@ -9,6 +9,7 @@ import { isAhead } from '../../core/clock';
 import { readHold } from '../../core/lease/hold-owner';
 import { instanceOf, isKept, leaseOf } from '../../core/lease/owner';
 import type { RegisteredJob, Run } from '../../ledger';
+import { LATE_AFTER_MS, lateTime, nextTimeOf } from '../../ledger/expected';
 import { zoneOf } from '../../ledger/known-register';
 import { isRunAhead, readLockId } from '../../ledger/run';
 import {
@@ -19,7 +20,7 @@ import {
   type When,
 } from '../../ledger/operator/state-of-run';
 import { describeDuration, relative } from '../log/time-texts';
-import { clockRemark, endOfHold, unreachableRemark, type JobRemark } from './remarks';
+import { clockRemark, endOfHold, missedRemark, unreachableRemark, type JobRemark } from './remarks';
 import type { GuardLocks } from './guard-locks';
 import { JobCatalog } from './job-catalog';
 
@@ -33,6 +34,7 @@ export interface Why {
   readonly running: string | undefined;
   /** The last run of a past period, if it has not completed. It keeps no tick from running. */
   readonly past: Obstacle | undefined;
+  readonly missed: JobRemark | undefined;
   /** A sentence about its next tick, if that is known. */
   readonly tick: string | undefined;
   readonly lock: LockState | undefined;
@@ -69,7 +71,13 @@ export async function readWhy(
       ? await readLockId(jobs.context.lockProvider, registered?.declared.lock ?? job)
       : undefined;
   const ofRun = run && runObstacle(run, { isLocked: lock?.isHeld === true, lockId, when, now });
-  const nextScheduledAt = registered?.nextScheduledAt;
+  const nextScheduledAt = registered && nextTimeOf(registered, now);
+  const isPaused = lock?.isHeld === true && readHold(lock.lockedBy) !== undefined;
+  const late =
+    registered && !isPaused
+      ? lateTime(registered, run ? [run] : [], { now, lateAfterMs: LATE_AFTER_MS })
+      : undefined;
+  const [missed] = missedRemark(job, (await jobs?.missed([job]))?.get(job) ?? []);
   return {
     obstacles: [
       ...(down ? [{ reason: down.kind, text: down.text }] : []),
@@ -78,7 +86,8 @@ export async function readWhy(
     ],
     running: lock && isRunning(lock, registered, now) ? runningText(lock, registered, run, now) : undefined,
     past: isPast && run.state !== 'completed' ? ofRun : undefined,
-    tick: nextScheduledAt && tickText(nextScheduledAt, now, when),
+    missed,
+    tick: tickText(nextScheduledAt, late, when),
     lock,
     newestRun: run,
     nextScheduledAt,
@@ -183,8 +192,8 @@ function runObstacle(run: Run, words: RunWords): Obstacle {
   return { reason: run.state, text, command: state.remedy?.command };
 }
 
-function tickText(next: Date, now: Date, when: When): string {
-  return next > now
-    ? `Its next tick is ${when(next)}.`
-    : `Its tick ${when(next)} has not been answered: check that an instance with this job is running.`;
+function tickText(next: Date | undefined, late: Date | undefined, when: When): string | undefined {
+  if (late !== undefined)
+    return `Its tick ${when(late)} has not been answered: check that an instance with this job is running.`;
+  return next && `Its next tick is ${when(next)}.`;
 }

@@ -14,6 +14,7 @@ import { storedError } from '../../ledger/tick/stored-text';
 import type { GuardLocks } from '../operations/guard-locks';
 import type { JobGuardOptions } from '../jobs/job-guard-options';
 import { problemOf, whyCommand, type JobRemark } from '../operations/remarks';
+import type { KnownJobs } from '../operations/job-catalog';
 import { readOverview, type Overview } from '../operations/overview';
 import type { Notice, Notify } from '../notices/webhook';
 import type { Service } from './upkeep';
@@ -39,6 +40,7 @@ type StoredNotice = Notice & {
  */
 export class Notices implements Service {
   readonly failure = 'Could not store or read notices. The guard will try again at the next poll.';
+  private readonly context: LedgerContext;
   readonly #targets: readonly Notify[];
   readonly #requests: RequestStore;
   readonly #keptMs: number;
@@ -58,12 +60,12 @@ export class Notices implements Service {
    * @throws InvalidLockConfigurationError for an invalid `notify`, and for a store that cannot keep notices
    */
   constructor(
-    private readonly context: LedgerContext,
+    private readonly jobs: KnownJobs,
     private readonly locks: GuardLocks,
     { notify, pollInterval = '1m' }: JobGuardOptions,
     private readonly lateAfterMs: number | undefined,
   ) {
-    const { store, events } = context;
+    const { store, events } = (this.context = jobs.context);
     this.#targets = [notify ?? []].flat();
     if (this.#targets.some((target) => typeof target !== 'function') || store.requests === undefined)
       throw new InvalidLockConfigurationError(
@@ -119,7 +121,7 @@ export class Notices implements Service {
     const lock = await lockProvider.lock({ name: NOTICES_JOB, ...times }, observer);
     if (lock === undefined) return this.#hasNew ? await this.#sendDue() : undefined; // Another instance has it.
     try {
-      const overview = await readOverview(this.context, this.locks, { lateAfter: this.lateAfterMs });
+      const overview = await readOverview(this.jobs, this.locks, { lateAfter: this.lateAfterMs });
       const notices = noticesOf(overview);
       for (const notice of notices) if (!this.#stored.has(notice.id)) await this.#store(notice, overview.now);
       this.#stored = new Set(notices.map(({ id }) => id));

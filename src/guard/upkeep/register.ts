@@ -1,25 +1,28 @@
-import { SchemaMismatchError, type LockEvent, type TickEvent } from '../../core';
+import { SchemaMismatchError, type TickEvent } from '../../core';
 import { parsePositiveDuration } from '../../core/duration';
 import { LastingFailure } from '../../core/lasting-failure';
 import { VERSION } from '../../core/version';
-import type { DeclaredJob, JobRegistration, RegisteredJob } from '../../ledger';
+import type { DeclaredSchedule, JobRegistration, RegisteredJob } from '../../ledger';
+import { declaredPolicy } from '../../ledger/known-register';
 import {
+  declaredSince,
   differencesOf,
   isActiveElsewhere,
   isDeclaredOtherwise,
-  nextAfterRegistration,
   REGISTER_EVERY_MS,
 } from '../../ledger/job-register';
-import { findLateJobs, isRecorded } from '../../ledger/known-register';
+import { lateTime, NEVER } from '../../ledger/expected';
+import { readHold } from '../../core/lease/hold-owner';
 import { limitOf, retryTransient, type LedgerContext } from '../../ledger/store-statements';
 import type { JobKeeper } from '../calls/calls';
 import type { JobGuardOptions } from '../jobs/job-guard-options';
-import { declaredJobOf, type AdmittedJob, type JobDeclaration } from '../jobs/job';
+import { declaredJobOf, type AdmittedJob } from '../jobs/job';
+import { isAnswer, RegisterEntry } from './register-entry';
 import type { Service } from './upkeep';
 
 /**
- * Registers the jobs of one guard, and moves their next scheduled times on. The guard's events show which ticks are
- * answered. Its failures become warnings.
+ * Registers the jobs of one guard, writes which ticks they have answered, and reports late ones. Its failures become
+ * warnings.
  */
 export class Register implements JobKeeper, Service {
   readonly failure = 'Could not update the register of jobs. The guard will try again at the next poll.';
@@ -45,17 +48,15 @@ export class Register implements JobKeeper, Service {
     const { events } = context;
     this.lateAfterMs = Math.max(parsePositiveDuration(lateAfter, 'lateAfter'), 2 * pollIntervalMs);
     this.#lastingFailure = new LastingFailure(events);
-    // The next poll finds the run of a period that began without its tick.
-    events.on('run:started', (event) => this.#entryOf(event)?.answer(event.scheduledAt));
     events.on('tick', (event) => this.#onTick(event));
   }
 
   add(job: AdmittedJob): boolean {
-    const isScheduled = (job.schedules ?? []).length > 0 || job.intervalMs !== undefined;
-    if (job.policy === undefined && !isScheduled) return false;
+    if (job.policy === undefined && (job.schedules ?? []).length === 0) return false;
     const name = job.lock.job;
+    job.expectation.declaredAt = NEVER; // Until it is registered, nothing is expected.
     const earlier = this.#entries.get(name);
-    const entry = new RegisterEntry(job, declaredJobOf(job), job.nextAfter);
+    const entry = new RegisterEntry(job, declaredJobOf(job));
     if (earlier === undefined || (job.policy && !earlier.job.policy)) this.#entries.set(name, entry);
     else if (!job.policy && !earlier.job.policy) this.#entries.set(name, earlier.mergedWith(entry));
     this.register();
@@ -83,7 +84,7 @@ export class Register implements JobKeeper, Service {
     this.#registering ??= this.#registerRequested().finally(() => (this.#registering = undefined));
   }
 
-  /** Registers, moves scheduled times on, and reports late jobs. Never rejects. */
+  /** Registers, writes what has been answered, and reports late jobs. Never rejects. */
   async run(): Promise<void> {
     this.#polling ??= this.#poll().finally(() => (this.#polling = undefined));
     await this.#polling;
@@ -92,16 +93,13 @@ export class Register implements JobKeeper, Service {
   /** Sends what has not been sent, and waits for it. */
   async close(): Promise<void> {
     await Promise.all([this.#registering, this.#polling]);
-    await this.#attempt(() => this.#moveOn());
-  }
-
-  #entryOf({ name, job = name }: LockEvent): RegisterEntry | undefined {
-    return this.#entries.get(job);
+    await this.#attempt(() => this.#sendAnswers());
   }
 
   #onTick(event: TickEvent): void {
-    const entry = this.#entryOf(event);
-    if (entry !== undefined && isAnswer(event, entry)) entry.answer(event.scheduledAt);
+    const entry = this.#entries.get(event.job ?? event.name);
+    const { scheduledAt = new Date(this.context.clock.wallMs()) } = event;
+    if (entry !== undefined && isAnswer(event, entry)) entry.answer(scheduledAt);
   }
 
   async #registerRequested(): Promise<void> {
@@ -115,18 +113,14 @@ export class Register implements JobKeeper, Service {
 
   async #registerPending(): Promise<void> {
     const { store, clock, instance: registeredBy } = this.context;
-    const now = new Date(clock.wallMs());
     const registeredAtMs = clock.monotonicMs();
     const isOnStandby = this.#isOnStandby();
     const isAgain =
       registeredAtMs - this.#registeredAtMs >= REGISTER_EVERY_MS || isOnStandby !== this.#wasOnStandby;
     const wanted = [...this.#entries].flatMap(([job, entry]) => {
-      const { declared, next } = entry;
-      const nextScheduledAt = next === undefined || (isAgain && next < now) ? entry.nextAfter(now) : next;
-      const isPending = entry.isPending || (next === undefined && nextScheduledAt !== undefined);
-      if (!isPending && !isAgain) return [];
-      const registration = { job, declared, nextScheduledAt, version: VERSION, registeredBy };
-      return { entry, isPending, registration };
+      const { declared, isPending } = entry;
+      const registration = { job, declared, version: VERSION, registeredBy };
+      return isPending || isAgain ? [{ entry, isPending, registration }] : [];
     });
     if (wanted.length === 0) return;
     const before = await store.jobs(limitOf(this.context));
@@ -146,11 +140,31 @@ export class Register implements JobKeeper, Service {
       declared: isPassive(others.job) ? { ...declared, standby: true as const } : declared,
     }));
     await this.#send((options) => store.registerJobs(registrations, options));
+    const rescheduled: RegisteredJob[] = [];
     for (const { entry, registration } of pending) {
       const stored = storedOf(registration.job);
+      const since = declaredSince(stored, registration, before.now);
       entry.isPending = false;
-      entry.next = nextAfterRegistration(stored, registration, before.now);
-      if (stored !== undefined) this.#warnOfDifference(stored, registration);
+      entry.job.expectation.declaredAt = since;
+      if (stored === undefined) continue;
+      this.#warnOfDifference(stored, registration);
+      if (since === before.now) rescheduled.push(stored);
+    }
+    await this.#warnOfUnanswered(rescheduled, before.now);
+  }
+
+  /** With the new schedules, the last times of the old ones would no longer be seen. */
+  async #warnOfUnanswered(rescheduled: readonly RegisteredJob[], now: Date): Promise<void> {
+    const recorded = rescheduled.filter(({ declared }) => declared.kind !== 'lock');
+    const runs = recorded.length === 0 ? [] : await this.context.store.latest(limitOf(this.context));
+    for (const stored of recorded) {
+      const own = runs.filter(({ job }) => job === stored.job);
+      const at = lateTime(stored, own, { now, lateAfterMs: 0 });
+      const key = at && declaredPolicy(stored)?.periodAt(at).key;
+      if (at === undefined || key === undefined) continue;
+      this.context.events.warn(
+        `Job '${stored.job}' has another schedule now. Its run for ${key}, due at ${at.toISOString()}, is missing, and no tick is left for it. To run it: cronlatch run ${stored.job}`,
+      );
     }
   }
 
@@ -161,7 +175,9 @@ export class Register implements JobKeeper, Service {
       .map(({ option, before = 'none', now = 'none' }) => `${option} (there ${before}, here ${now})`)
       .join(', ');
     if (differences === '' || stored.registeredBy === this.context.instance) return;
-    const message = `Job '${job}' is declared differently than by ${stored.registeredBy}, which registered it at ${stored.registeredAt.toISOString()}: ${differences}. If that instance is still running, deploy the same version to both.`;
+    const readings = new Set([...there.schedules, ...declared.schedules].flatMap(readingOfDays));
+    const days = readings.size > 1 ? ` ${[...readings].join(', ')}.` : '';
+    const message = `Job '${job}' is declared differently than by ${stored.registeredBy}, which registered it at ${stored.registeredAt.toISOString()}: ${differences}.${days} If that instance is still running, deploy the same version to both.`;
     this.context.events.warn(message);
   }
 
@@ -169,55 +185,47 @@ export class Register implements JobKeeper, Service {
     this.register();
     await this.#registering;
     await this.#attempt(async () => {
+      await this.#sendAnswers();
       await this.#reportLate();
-      await this.#moveOn();
     });
   }
 
-  async #moveOn(): Promise<void> {
-    const { store } = this.context;
-    const answered = [...this.#entries].flatMap(([job, entry]) => {
-      const { answeredAt } = entry;
-      if (answeredAt === undefined || !entry.isAnswered) return [];
-      return { entry, change: { job, answeredAt, nextScheduledAt: entry.nextAfter(answeredAt) } };
-    });
-    if (answered.length === 0) return;
-    const changes = answered.map(({ change }) => change);
-    await this.#send((options) => store.updateJobs(changes, options));
-    for (const { entry, change } of answered) entry.next = change.nextScheduledAt;
+  async #sendAnswers(): Promise<void> {
+    const unsent = [...this.#entries].flatMap(([job, { answeredAt, sentAt }]) =>
+      answeredAt === undefined || answeredAt === sentAt ? [] : [{ job, answeredAt }],
+    );
+    if (unsent.length === 0) return;
+    await this.#send((options) => this.context.store.answerJobs(unsent, options));
+    for (const { job, answeredAt } of unsent) this.#entries.get(job)!.sentAt = answeredAt;
   }
 
   /** Another instance may have answered a tick that this one has not, so the register and the ledger decide. */
   async #reportLate(): Promise<void> {
-    const { store, clock, events } = this.context;
-    const nowMs = clock.wallMs();
-    const waiting = [...this.#entries].filter(
-      ([, entry]) => isRecorded(entry.declared) && !entry.isAnswered && Number(entry.next ?? NaN) < nowMs,
-    );
-    if (waiting.length === 0) return;
+    const { store, clock, events, lockProvider } = this.context;
+    const before = new Date(clock.wallMs() - this.lateAfterMs);
+    const due = [...this.#entries].filter(([, entry]) => entry.isDue(before));
+    if (due.length === 0) return;
     const register = await store.jobs(limitOf(this.context));
-    const late = findLateJobs(register, this.lateAfterMs);
-    for (const [job, entry] of waiting) {
+    const runs = await store.latest(limitOf(this.context));
+    const of = { now: register.now, lateAfterMs: this.lateAfterMs };
+    for (const [job, entry] of due) {
       const stored = register.jobs.find((each) => each.job === job);
       // An operator may have deleted its row.
       if (stored === undefined) entry.isPending = true;
-      const next = (entry.next = stored?.nextScheduledAt);
-      if (next === undefined || next > register.now) continue;
-      if (await this.#hasRun(entry, next)) entry.answer(next);
-      const isLate = late.has(job) && !entry.isAnswered;
-      if (!isLate || entry.reportedAt?.getTime() === next.getTime()) continue;
-      entry.reportedAt = next;
-      events.emit('job:late', { name: entry.declared.lock, job, scheduledAt: next });
+      const late =
+        stored &&
+        lateTime(
+          stored,
+          runs.filter((run) => run.job === job),
+          of,
+        );
+      const { lock: name } = entry.declared;
+      const held = late && (await lockProvider.inspect?.(name));
+      // It is not late while it is paused. The next poll looks again.
+      if (held?.isHeld && readHold(held.lockedBy)) continue;
+      entry.settle(new Date(register.now.getTime() - this.lateAfterMs));
+      if (late !== undefined) events.emit('job:late', { name, job, scheduledAt: late });
     }
-  }
-
-  /** Its instance may have crashed before it could move the scheduled time on. */
-  async #hasRun(entry: RegisterEntry, at: Date): Promise<boolean> {
-    const { store } = this.context;
-    const [job, periodKey] = [entry.job.lock.job, entry.periodKeyAt(at)];
-    if (periodKey === undefined) return false;
-    const query = { job, periodKey, order: 'newest-first', limit: 1 } as const;
-    return (await store.find(query, limitOf(this.context))).length > 0;
   }
 
   /** Sends a statement, and again if other transactions were in its way. */
@@ -230,71 +238,18 @@ export class Register implements JobKeeper, Service {
     try {
       await act();
     } catch (error) {
-      if (error instanceof SchemaMismatchError)
-        this.#lastingFailure.report(`The jobs are not registered. ${error.message}`);
-      else this.#lastingFailure.report(this.failure, error);
+      if (!(error instanceof SchemaMismatchError)) return this.#lastingFailure.report(this.failure, error);
+      for (const { job } of this.#entries.values()) job.expectation.declaredAt = undefined;
+      this.#lastingFailure.report(`The jobs are not registered. ${error.message}`);
     }
   }
 }
 
-/** A job of this guard, and what the register knows of it. */
-class RegisterEntry {
-  /** The register does not have this declaration yet. */
-  isPending = true;
-  /** The next scheduled time in the register, as far as it is known here. */
-  next: Date | undefined;
-  answeredAt: Date | undefined;
-  reportedAt: Date | undefined;
-
-  constructor(
-    readonly job: AdmittedJob,
-    readonly declared: DeclaredJob,
-    readonly nextAfter: NonNullable<JobDeclaration['nextAfter']> = () => undefined,
-  ) {}
-
-  answer(scheduledAt: Date | undefined): void {
-    if (scheduledAt !== undefined && (this.answeredAt ?? scheduledAt) <= scheduledAt)
-      this.answeredAt = scheduledAt;
-  }
-
-  get isAnswered(): boolean {
-    const { isPending, next, answeredAt } = this;
-    return !isPending && next !== undefined && answeredAt !== undefined && next <= answeredAt;
-  }
-
-  /** `undefined` if the job has no periods, or its key function fails. */
-  periodKeyAt(instant: Date): string | undefined {
-    const { policy } = this.job;
-    try {
-      return policy?.periodAt(instant).key;
-    } catch {
-      return undefined; // Its ticks report the failure.
-    }
-  }
-
-  /** Jobs that share a lock are one job of the register. */
-  mergedWith(added: RegisterEntry): RegisterEntry {
-    const { declared, answeredAt, reportedAt } = this;
-    const known = new Set(declared.schedules.map((schedule) => JSON.stringify(schedule)));
-    const more = added.declared.schedules.filter((schedule) => !known.has(JSON.stringify(schedule)));
-    const enabled = declared.enabled === added.declared.enabled ? declared.enabled : undefined;
-    if (more.length === 0 && enabled === declared.enabled) return this;
-    const both = { ...declared, schedules: [...declared.schedules, ...more], enabled };
-    const merged = new RegisterEntry(this.job, both, (after) => {
-      const times = [this.nextAfter(after), added.nextAfter(after)].filter((time) => time !== undefined);
-      return times.sort((a, b) => a.getTime() - b.getTime())[0];
-    });
-    return Object.assign(merged, { answeredAt, reportedAt });
-  }
-}
-
-/** Another instance may still answer a tick that this one has skipped for such a reason. */
-const NO_ANSWER: ReadonlySet<string | undefined> = new Set(['disabled', 'closing', 'standby']);
-/** A once-per job may have no run of its period then. If it has one, the next poll finds it. */
-const NO_RUN: ReadonlySet<string | undefined> = new Set(['locked', 'running-here', 'calendar']);
-
-/** Whether a tick shows that its scheduled time needs no further answer. */
-function isAnswer({ outcome, reason }: TickEvent, { job }: RegisterEntry): boolean {
-  if (outcome === 'lock-failed' || NO_ANSWER.has(reason)) return false;
-  return job.policy === undefined || job.policy.period.kind === 'tick' || !NO_RUN.has(reason);
+/** How the scheduler reads an expression that names days of the month and weekdays. */
+function readingOfDays(schedule: DeclaredSchedule): string[] {
+  if (!('expression' in schedule)) return [];
+  const [day, , weekday] = schedule.expression.split(/\s+/).slice(-3);
+  const reading =
+    schedule.dialect === 'node-cron' ? 'both the day and the weekday match' : 'either of them matches';
+  return day === '*' || weekday === '*' ? [] : [`${schedule.dialect} runs it on dates where ${reading}`];
 }

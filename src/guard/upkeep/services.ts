@@ -21,7 +21,7 @@ export function servicesOf(
   const services: Service[] = [registered];
   if (requests !== undefined) services.push(new RunRequests(requests, calls, runner, registered));
   const { notify, retention, pollInterval } = options;
-  if (notify !== undefined) services.push(new Notices(context, locks, options, registered.lateAfterMs));
+  if (notify !== undefined) services.push(new Notices(runner, locks, options, registered.lateAfterMs));
   services.push(new OverdueRuns(runner));
   if (retention !== undefined || pollInterval !== false) services.push(purgeService(calls, retention));
   return services;

@@ -33,7 +33,7 @@ export class CronlatchHealthIndicator {
    *
    * @param key the key of the health indicator in the result
    * @param options.timeout how long the store may take, default 1 s. It must be shorter than the timeout of the prober
-   * @param options.jobs also counts the jobs of all instances by their state, with three more statements. They do not change
+   * @param options.jobs also counts the jobs of all instances by their state, with four more statements. They do not change
    * the status.
    */
   async isHealthy<Key extends string = 'cronlatch'>(

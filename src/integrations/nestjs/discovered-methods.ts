@@ -3,6 +3,7 @@ import { SchedulerRegistry } from '@nestjs/schedule';
 import { InvalidLockUseError } from '../../core';
 import { configurationOf, guardedMethodOf, layersOf, methodCall } from '../../guard/calls/guarded-method';
 import type { JobDeclaration } from '../../guard/jobs/job';
+import type { DeclaredSchedule } from '../../ledger';
 import { cronOf, intervalOf, isScheduled, type CronMetadata } from './schedule-metadata';
 
 export interface DiscoveredMethod extends JobDeclaration {
@@ -82,17 +83,29 @@ function guardedMethodsOf(
       isScheduled: isScheduled(value),
       isHidden: !isScheduled(value) && layers.some(isScheduled),
       cron,
-      intervalMs: intervalOf(value),
-      schedules: schedulesOf(cron),
+      schedules: schedulesOf(cron, intervalOf(value)),
+      isAccepted: true,
     };
   });
 }
 
-/** None for a date. An offset from UTC does not count as a time zone. */
-function schedulesOf(cron: CronMetadata | undefined): JobDeclaration['schedules'] {
-  const { cronTime: expression, timeZone } = cron ?? {};
-  if (typeof expression !== 'string') return [];
-  return [{ expression, timeZone: typeof timeZone === 'string' ? timeZone : undefined }];
+/** The application has to start a job that is disabled, so its times are unknown. */
+function schedulesOf(cron: CronMetadata | undefined, intervalMs: number | undefined): DeclaredSchedule[] {
+  const { cronTime, timeZone, utcOffset, disabled } = cron ?? {};
+  if (intervalMs !== undefined) return [{ every: intervalMs }];
+  if (cronTime === undefined) return [];
+  if (disabled === true) return [{ every: 0 }];
+  // A date, also one of luxon.
+  if (typeof cronTime !== 'string') return [{ at: new Date(Number(cronTime)).toISOString() }];
+  const zone = typeof timeZone === 'string' ? timeZone : offsetOf(utcOffset);
+  return [{ expression: cronTime, timeZone: zone, dialect: 'cron' }];
+}
+
+/** @param minutes east of UTC */
+function offsetOf(minutes: unknown): string | undefined {
+  if (typeof minutes !== 'number') return undefined;
+  const part = (value: number): string => String(Math.floor(value)).padStart(2, '0');
+  return `${minutes < 0 ? '-' : '+'}${part(Math.abs(minutes) / 60)}:${part(Math.abs(minutes) % 60)}`;
 }
 
 /**

@@ -6,7 +6,7 @@ import { signalExitListeners } from '../../guard/closing/closing';
 import { bindGuard } from '../../guard/configured-guard';
 import { callsOf, type Calls } from '../../guard/calls/calls';
 import { discover, instancesWithTwoTokens, registriesOf, type DiscoveredMethod } from './discovered-methods';
-import { attachScheduledTimes, nextTimeOf } from './scheduled-times';
+import { attachScheduledTimes } from './scheduled-times';
 
 export interface Application {
   readonly discovery: DiscoveryService;
@@ -62,7 +62,6 @@ export class GuardedApplication {
       methods.map((method) => ({
         ...method,
         isReady: () => this.#hasStarted && !isDisabled(method, registry),
-        nextAfter: (after) => nextTimeOfMethod(method, registry, after),
       })),
     );
     warnOfMounting(this.#calls, methods, discovery);
@@ -82,16 +81,6 @@ export class GuardedApplication {
       'CronlatchModule is imported twice with different options, so each job would belong to two guards. The module is global: import it once, in the root module.',
     );
   }
-}
-
-/** `undefined` without `@Cron`, and while it is disabled. */
-function nextTimeOfMethod(
-  method: DiscoveredMethod,
-  registry: SchedulerRegistry | undefined,
-  after: Date,
-): Date | undefined {
-  const { cron } = method;
-  return cron === undefined || isDisabled(method, registry) ? undefined : nextTimeOf(cron, registry, after);
 }
 
 /** Whether `@Cron` has `disabled: true` and the application has not started the job since. */

@@ -6,6 +6,7 @@ export interface CronMetadata {
   /** An expression, or a date for a job that runs once. */
   readonly cronTime: unknown;
   readonly timeZone?: unknown;
+  readonly utcOffset?: unknown;
   readonly name?: unknown;
   readonly disabled?: unknown;
 }

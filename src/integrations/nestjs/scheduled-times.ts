@@ -1,15 +1,13 @@
 import type { SchedulerRegistry } from '@nestjs/schedule';
-import { hostTimeZone } from '../../core/clock';
 import type { JobGuard } from '../../guard';
 import { callsOf } from '../../guard/calls/calls';
 import { invoke, extendInvocation, type GuardedCallee, type Invocation } from '../../guard/calls/invocation';
-import { cronOf, type CronMetadata } from './schedule-metadata';
+import { cronOf } from './schedule-metadata';
 
 /** The part of cron's class `CronTime` that is used here. */
 interface CronTime {
   /** The first scheduled time after `from`, which counts in whole seconds. */
   getNextDateFrom(from: Date, timeZone: string): { toMillis(): number };
-  readonly timeZone?: string | undefined;
 }
 
 const SECOND_MS = 1000;
@@ -46,24 +44,7 @@ export function attachScheduledTimes(registry: SchedulerRegistry, guard: JobGuar
   registry.addCronJob = (name, job) => {
     add(name, job);
     watch(job, guard);
-    callsOf(guard).registerScheduledTimes();
   };
-}
-
-/** The next scheduled time of a method with `@Cron` after an instant. `undefined` until its job is mounted. */
-export function nextTimeOf(
-  { cronTime, name, timeZone }: CronMetadata,
-  registry: SchedulerRegistry | undefined,
-  after: Date,
-): Date | undefined {
-  const jobs: TickingJob[] = [...(registry?.getCronJobs().values() ?? [])];
-  // Without a time zone, `cron` sets that of the host, unless there is an offset.
-  const zones: readonly unknown[] = timeZone === undefined ? [undefined, hostTimeZone()] : [timeZone];
-  const job = jobs.find(
-    (each) =>
-      each.name === name && each.cronTime.source === cronTime && zones.includes(each.cronTime.timeZone),
-  );
-  return job && new Date(job.cronTime.getNextDateFrom(after, job.nextDate().zoneName ?? 'UTC').toMillis());
 }
 
 function watch(job: TickingJob, guard: JobGuard): void {

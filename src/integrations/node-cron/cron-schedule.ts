@@ -1,4 +1,4 @@
-import { createTask, parse, validateDetailed, type TaskOptions } from 'node-cron';
+import { createTask, validateDetailed, type TaskOptions } from 'node-cron';
 import { InvalidLockConfigurationError } from '../../core';
 import { callOption, checkOptionNames, describeValue } from '../../core/options';
 import { LONGEST_TIMER_MS } from '../../core/clock';
@@ -20,8 +20,10 @@ export interface ScheduleOptions {
   readonly maxRandomDelay?: number | undefined;
 }
 
+/** A declared schedule with what only node-cron reads. */
 export interface CronSchedule extends ScheduleOptions {
   readonly expression: string;
+  readonly dialect: 'node-cron';
 }
 
 const OPTIONS = ['timeZone', 'missedExecutionTolerance', 'maxRandomDelay'];
@@ -29,8 +31,11 @@ const OPTIONS = ['timeZone', 'missedExecutionTolerance', 'maxRandomDelay'];
 /**
  * @throws InvalidLockConfigurationError naming the expression, the zone, the tolerance, the delay or an unknown option
  */
-export function checkSchedule(schedule: CronSchedule, others: readonly string[] = []): void {
-  const { expression, ...options } = schedule;
+export function checkedSchedule(
+  expression: string,
+  options: ScheduleOptions,
+  others: readonly string[] = [],
+): CronSchedule {
   const { timeZone, missedExecutionTolerance, maxRandomDelay } = options;
   // With node-cron's spelling 'timezone', the job would run in the host's time zone.
   checkOptionNames(options, [...OPTIONS, ...others], `schedule '${expression}'`);
@@ -43,7 +48,8 @@ export function checkSchedule(schedule: CronSchedule, others: readonly string[] 
   checkEverFires(expression);
   checkMilliseconds(missedExecutionTolerance, 'missedExecutionTolerance');
   checkMilliseconds(maxRandomDelay, 'maxRandomDelay');
-  if (maxRandomDelay === undefined || maxRandomDelay <= LONGEST_TIMER_MS) return;
+  if (maxRandomDelay === undefined || maxRandomDelay <= LONGEST_TIMER_MS)
+    return { timeZone, missedExecutionTolerance, maxRandomDelay, expression, dialect: 'node-cron' };
   throw new InvalidLockConfigurationError(
     `maxRandomDelay is ${maxRandomDelay}. A timer cannot wait longer than ${LONGEST_TIMER_MS} milliseconds.`,
   );
@@ -56,65 +62,29 @@ function checkMilliseconds(value: number | undefined, option: string): void {
   );
 }
 
+/** To ask Intl takes longer than all other checks of a schedule. */
+const knownZones = new Set<string>();
+
 /** node-cron also takes offsets such as '+02:00', which the ledger refuses: they have no clock changes. */
 function checkTimeZone(timeZone: string): void {
+  if (knownZones.has(timeZone)) return;
   callOption(
     () => new Intl.DateTimeFormat('en', { timeZone }),
     `timeZone is ${describeValue(timeZone)}, which is not an IANA time zone, such as 'Europe/Paris'.`,
   );
+  knownZones.add(timeZone);
 }
 
 /** node-cron accepts '0 0 30W 2 *' as valid, but fails when its task starts. */
 function checkEverFires(expression: string): void {
+  // Without a day of the month, some date of each matching month has the weekday.
+  if (expression.trim().split(/\s+/).at(-3) === '*') return;
   const task = createTask(expression, () => undefined);
   try {
     const failed = `The cron expression ${describeValue(expression)} never fires: no date matches it.`;
     callOption(() => task.getNextRuns(1), failed);
   } finally {
     void task.destroy();
-  }
-}
-
-/** Further back, no time is searched for: the newer ticks of such a job have been answered, or also wait. */
-const MOST_STEPS = 10_000;
-/** In every time zone, all times of a quarter of an hour are in the same hour. */
-const QUARTER_MS = 900_000;
-
-/** Finds the next scheduled time after an instant. node-cron itself only computes times from now on. */
-export function nextTimeOf(schedules: readonly CronSchedule[]): (after: Date) => Date | undefined {
-  return (after) => {
-    const times = schedules.map((schedule) => nextTime(schedule, after.getTime()));
-    const earliestMs = Math.min(...times.map((time) => time?.getTime() ?? Infinity));
-    return earliestMs === Infinity ? undefined : new Date(earliestMs);
-  };
-}
-
-function nextTime({ expression, timeZone }: CronSchedule, afterMs: number): Date | undefined {
-  const options = timeZone === undefined ? {} : { timezone: timeZone };
-  const task = createTask(expression, () => undefined, options);
-  // Matches every second of the hours in which the schedule has a time.
-  const { second, hour, dayOfMonth, month, dayOfWeek } = parse(expression);
-  const hours = createTask(
-    ['*', '*', hour, dayOfMonth, month, dayOfWeek].join(' '),
-    () => undefined,
-    options,
-  );
-  try {
-    const stepMs = second.length === 1 ? 60_000 : 1000;
-    const phaseMs = second.length === 1 ? (second[0] ?? 0) * 1000 : 0;
-    const firstMs = Math.floor((afterMs - phaseMs) / stepMs + 1) * stepMs + phaseMs;
-    const endMs = Math.min(Date.now(), firstMs + MOST_STEPS * stepMs);
-    for (let atMs = firstMs; atMs <= endMs;) {
-      const at = new Date(atMs);
-      const isInHour = hours.match(at);
-      if (isInHour && task.match(at)) return at;
-      const skippedMs = isInHour ? stepMs : QUARTER_MS - (atMs % QUARTER_MS);
-      atMs += Math.ceil(skippedMs / stepMs) * stepMs;
-    }
-    return task.getNextRuns(2).find((time) => time.getTime() > afterMs);
-  } finally {
-    void task.destroy();
-    void hours.destroy();
   }
 }
 

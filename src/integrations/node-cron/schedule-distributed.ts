@@ -3,11 +3,10 @@ import { InvalidLockConfigurationError } from '../../core';
 import { requireGuard } from '../../guard/configured-guard';
 import { callsOf } from '../../guard/calls/calls';
 import { currentRun } from '../../ledger';
-import { checkSchedule, nextTimeOf, taskOptions, type ScheduleOptions } from './cron-schedule';
+import { checkedSchedule, taskOptions, type ScheduleOptions } from './cron-schedule';
 import { onDroppedTicks } from './dropped-ticks';
 import { configurationOf, DistributedTask } from './distributed-task';
 import { parseKey, refuseFile, type LedgerRunCoordinatorOptions } from './ledger-run-coordinator';
-import { warnOfSkippedDates } from './skipped-dates';
 
 const OPTIONS = ['guard', 'name', 'lockAtMostFor'];
 
@@ -37,21 +36,19 @@ export function scheduleDistributed(
       `The option distributedLease of task '${name}' is gone: its lock is renewed while the task runs. Set lockAtMostFor instead: how long a crashed instance blocks the task.`,
     );
   const guard = requireGuard(options.guard, 'scheduleDistributed');
-  checkSchedule({ ...options, expression }, OPTIONS);
+  const cron = checkedSchedule(expression, options, OPTIONS);
   if (typeof task !== 'function') refuseFile(name);
   const calls = callsOf(guard);
   calls.requireOncePerRunner('Distributed tasks need');
-  const schedules = [{ ...options, expression }];
   const job = calls.admitOne({
     place: `scheduleDistributed('${expression}')`,
     configuration: configurationOf(name, calls, lockAtMostFor),
     call: () => (): unknown => task(contextOf(scheduled)),
-    schedules,
-    nextAfter: nextTimeOf(schedules),
+    schedules: [cron],
+    isAccepted: true,
   });
   const distributed = new DistributedTask(calls, job);
   calls.announce();
-  warnOfSkippedDates(calls, [job]);
   const run = (context: TaskContext): Promise<unknown> => distributed.run(context, () => task(context));
   const scheduled = schedule(expression, run, {
     name,

@@ -1,5 +1,6 @@
 import { schedule, type ScheduledTask, type TaskContext } from 'node-cron';
 import { InvalidLockUseError, type LockedTask } from '../../core';
+import { hostTimeZone } from '../../core/clock';
 import { checkOptionNames } from '../../core/options';
 import type { GuardConfiguration, JobGuard } from '../../guard';
 import { bindGuard, requireGuard } from '../../guard/configured-guard';
@@ -14,15 +15,9 @@ import {
 } from '../../guard/calls/guarded-method';
 import { invokeTick } from '../../guard/calls/invocation';
 import type { AdmittedJob, JobDeclaration } from '../../guard/jobs/job';
-import {
-  checkSchedule,
-  nextTimeOf,
-  taskOptions,
-  type CronSchedule,
-  type ScheduleOptions,
-} from './cron-schedule';
+import { businessDateAt } from '../../ledger/periods/business-date';
+import { checkedSchedule, taskOptions, type CronSchedule, type ScheduleOptions } from './cron-schedule';
 import { onDroppedTicks } from './dropped-ticks';
-import { warnOfSkippedDates } from './skipped-dates';
 
 export interface ScheduleJobsOptions {
   /** Default: the guard that was passed to `configureJobGuard`. */
@@ -113,16 +108,13 @@ export function scheduleLocked(
   options: ScheduleJobsOptions & ScheduleOptions = {},
 ): ScheduledTask {
   const guard = requireGuard(options.guard, 'scheduleLocked');
-  const cron = { ...options, expression };
-  checkSchedule(cron, ['guard']);
+  const cron = checkedSchedule(expression, options, ['guard']);
   const { oncePer } = configuration;
   const timeZone = oncePer?.timeZone ?? options.timeZone;
   const locked = { ...configuration, oncePer: oncePer && { ...oncePer, timeZone } };
   const call = (): LockedTask<unknown> => task;
   const place = `scheduleLocked('${expression}')`;
-  const schedules = [cron];
-  const nextAfter = nextTimeOf(schedules);
-  const declaration = { place, configuration: locked, call, schedules, nextAfter };
+  const declaration = { place, configuration: locked, call, schedules: [cron], isAccepted: true } as const;
   const calls = callsOf(guard);
   const job = calls.admitOne(declaration);
   warnOfSkippedDates(calls, [job]);
@@ -185,9 +177,21 @@ function scheduledMethodOf(instance: object, key: string | symbol): ScheduledMet
   if (guarded !== undefined) {
     const configuration = configurationOf(guarded);
     const call = methodCall(instance, key);
-    return { place, configuration, instance, call, schedules, nextAfter: nextTimeOf(schedules) };
+    return { place, configuration, instance, call, schedules, isAccepted: true };
   }
   throw new InvalidLockUseError(
     `${place} has @Scheduled but neither @SchedulerLock nor @OncePer…, so it would run on every instance at once. Add one of them.`,
   );
+}
+
+/** When the clocks go forward, node-cron has no ticks in between. A job with only a lock has no run on such a date. */
+function warnOfSkippedDates(calls: Calls, jobs: readonly AdmittedJob[]): void {
+  for (const { lock, policy, expectation, schedules: [schedule] = [] } of jobs) {
+    const at = policy === undefined ? expectation.schedule?.skippedAfter(new Date()) : undefined;
+    if (at === undefined || schedule === undefined || !('expression' in schedule)) continue;
+    const date = businessDateAt(at, { timeZone: schedule.timeZone ?? hostTimeZone() });
+    calls.warn(
+      `Job '${lock.job}' does not run on ${date}: at ${at.toISOString()}, the clocks skip all its times of that date. Choose a time that exists on every date, or a time zone without clock changes, such as 'UTC'.`,
+    );
+  }
 }

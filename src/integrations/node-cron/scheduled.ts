@@ -1,6 +1,6 @@
 import { functionDecorator, refusePlace } from '../../decorator/function-decorator';
 import { addSchedule } from '../../guard/calls/guarded-method';
-import { checkSchedule, type CronSchedule, type ScheduleOptions } from './cron-schedule';
+import { checkedSchedule, type ScheduleOptions } from './cron-schedule';
 
 /* eslint-disable @typescript-eslint/no-explicit-any -- inferring a function type as a whole needs `any` in its constraint */
 
@@ -28,8 +28,7 @@ export interface ScheduledDecorator {
  * @throws InvalidLockUseError if no scheduler could call the target: an accessor, a class or a private method
  */
 export function Scheduled(expression: string, options: ScheduleOptions = {}): ScheduledDecorator {
-  const schedule: CronSchedule = { ...options, expression };
-  checkSchedule(schedule);
+  const schedule = checkedSchedule(expression, options);
   const label = `@Scheduled('${expression}')`;
   return functionDecorator(label, (method, name, isPrivate) => {
     if (isPrivate) refusePlace(label, `the private '${name}', which no scheduler can call`);

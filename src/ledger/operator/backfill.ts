@@ -1,9 +1,8 @@
 import { CalendarError, InvalidLockUseError } from '../../core';
-import { askCalendar } from '../periods/calendar';
+import { askForPeriod, expectedPeriods, periodsWithoutRun, type PeriodicJob } from '../expected';
 import { checkDayRule, dayOf, startOfDayMs } from '../periods/business-date';
 import { calendarPeriodsOf, fixedScopeOf, type JobPolicy } from '../policy/job-policy';
-import { periodAt, periodsBetween, type CalendarPeriod } from '../periods/period';
-import { periodsWithoutRun } from '../policy/catch-up';
+import { periodAt, type CalendarPeriod } from '../periods/period';
 import { checkInstant, newRunOf } from '../run';
 import { runEventOf } from '../run-store';
 import { limitOf, type LedgerContext } from '../store-statements';
@@ -28,14 +27,15 @@ export interface BackfillResult {
 }
 
 /**
- * Adds pending runs for the business days of the range that have no run, before the current period.
+ * Adds pending runs for the business days of the range that have no run, before the current period. A period in which the
+ * schedule has no time is left out.
  *
  * @throws InvalidLockUseError for a job with a key function, and for a range that begins before the job's first record
  * @throws CalendarError if the job's calendar fails; the runs added before then stay
  */
 export async function backfill(
   context: LedgerContext,
-  policy: JobPolicy,
+  { policy, expectation: { schedule } }: PeriodicJob,
   { from, to, scope = fixedScopeOf(policy), force = false }: BackfillRange,
   act?: OperatorAct,
 ): Promise<BackfillResult> {
@@ -54,15 +54,16 @@ export async function backfill(
   const { now, runs, firstPeriodStart } = await context.store.peek(request, limitOf(context));
   if (!force && (firstPeriodStart === undefined || firstPeriodStart > start))
     refuseUnknown(job, firstPeriodStart);
-  const current = periodAt(now, periods).start;
   const recorded = new Set(runs.map(({ periodKey }) => periodKey));
-  const wanted = periodsBetween(start, end < current ? end : current, periods).filter(
+  const current = periodAt(now, periods).start;
+  const range = { from: start, to: end < current ? end : current };
+  const wanted = expectedPeriods({ schedule }, periods, range).filter(
     (period) => period.start >= start && !recorded.has(period.key),
   );
   const event = act && runEventOf({}, 'requested', act.reason, act.actor);
   const added: CalendarPeriod[] = [];
   for (const period of wanted) {
-    const answer = await askCalendar(policy.calendar, period.businessDate, context);
+    const answer = await askForPeriod(context, { policy, expectation: { schedule } }, period);
     if (answer === 'holiday') continue;
     if (answer !== 'business-day')
       throw new CalendarError(`The backfill of job '${job}' stopped: ${answer.failed}.`, answer);
@@ -75,7 +76,7 @@ export async function backfill(
 /** The business days of a job without a run. The earliest comes first. */
 export async function findGaps(
   context: LedgerContext,
-  policy: JobPolicy,
+  { policy, expectation }: PeriodicJob,
   { scope, from }: { readonly scope: string; readonly from: Date | undefined },
 ): Promise<readonly CalendarPeriod[]> {
   const { job } = policy;
@@ -85,12 +86,11 @@ export async function findGaps(
   const since = from && periodAt(from, periods).start;
   const request = { job, scope, periodKey: undefined, since: since ?? new Date(0) };
   const recorded = await context.store.peek(request, limitOf(context));
-  const windowMs = from === undefined ? Infinity : recorded.now.getTime() - from.getTime();
-  const withoutRun = periodsWithoutRun(recorded, windowMs, periods);
+  const withoutRun = periodsWithoutRun(expectation, periods, recorded, from ?? new Date(0));
   const skipped = await findSkippedKeys(context, { job, scope });
   const gaps: CalendarPeriod[] = [];
   for (const period of withoutRun.filter(({ key }) => !skipped.has(key))) {
-    const answer = await askCalendar(policy.calendar, period.businessDate, context);
+    const answer = await askForPeriod(context, { policy, expectation }, period);
     if (answer === 'business-day') gaps.push(period);
     if (typeof answer === 'object')
       throw new CalendarError(`Cannot list the gaps of job '${job}': ${answer.failed}.`, answer);

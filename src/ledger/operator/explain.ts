@@ -1,6 +1,6 @@
 import { readLockId } from '../run';
+import type { PeriodicJob } from '../expected';
 import { readSnapshot, type LedgerSnapshot } from '../tick/ledger-snapshot';
-import type { JobPolicy } from '../policy/job-policy';
 import type { LedgerContext } from '../store-statements';
 import { hasWork, planTick, type TickPlan } from '../tick/plan-tick';
 import { commandText, stateOfRun } from './state-of-run';
@@ -17,10 +17,11 @@ export interface Explanation {
 /** Explains a tick. Writes nothing and takes no lock. */
 export async function explain(
   context: LedgerContext,
-  policy: JobPolicy,
+  job: PeriodicJob,
   { scope, at, lock }: { readonly scope: string; readonly at: Date | undefined; readonly lock: string },
 ): Promise<Explanation> {
-  const request = { policy, scope, purpose: 'tick', scheduledAt: at } as const;
+  const { policy } = job;
+  const request = { ...job, scope, purpose: 'tick', scheduledAt: at } as const;
   const snapshot = await readSnapshot(context, request);
   const plan = await planTick(context, request, snapshot);
   const { period, run } = snapshot;

@@ -11,7 +11,7 @@ import { IDLE_AFTER_MS, type RegisteredJob } from '../job-register';
 import { limitOf, type LedgerContext } from '../store-statements';
 import type { CalendarPeriod } from '../periods/period';
 import { periodOfKey } from '../periods/period-of-key';
-import { calendarPeriodsOf, fixedScopeOf, type JobPolicy } from '../policy/job-policy';
+import { calendarPeriodsOf, fixedScopeOf } from '../policy/job-policy';
 import { checkInstant, describeRun, newRunOf, type Run, type RunEvent, type RunKey } from '../run';
 import type { StoredRequest } from '../request-store';
 import type { RunLogEntry } from '../run-log-store';
@@ -28,11 +28,12 @@ import { findGaps } from './backfill';
 import { explain, type Explanation } from './explain';
 import { LONGEST_KEPT_DAYS, purgeRuns } from './purge-runs';
 import { findRequest, requestRun, type RunRequest } from './request-run';
+import type { PeriodicJob } from '../expected';
 import { checkedScope, checkJob, checkQuery, runKeyOf, type RunName } from './run-name';
 
 export interface RunLedgerOptions {
   readonly context: LedgerContext;
-  readonly policyOf: (job: string) => JobPolicy | undefined;
+  readonly jobOf: (job: string) => PeriodicJob | undefined;
   readonly lockOf: (job: string) => string | undefined;
   /** All jobs of this guard, with their longest catch-up window. */
   readonly jobs: { readonly longestWindowMs: number };
@@ -104,8 +105,8 @@ export class RunLedger {
   }
 
   /**
-   * The gaps of a job: business days without a run, before the current period and after the job's first one. The
-   * earliest comes first.
+   * The gaps of a job: expected periods without a run, before the current one. They come after the first recorded period,
+   * and after the job was declared as it is now. The earliest comes first.
    *
    * @param range.scope default: that of the job
    * @param range.from how far back to search; default: to the first recorded period
@@ -117,9 +118,9 @@ export class RunLedger {
     { scope, from }: { readonly scope?: string | undefined; readonly from?: Date | undefined } = {},
   ): Promise<readonly CalendarPeriod[]> {
     checkInstant(from, 'from of ledger.gaps');
-    const policy = this.#policyOf(job);
-    const query = { scope: checkedScope(scope ?? fixedScopeOf(policy)), from };
-    return await findGaps(this.options.context, policy, query);
+    const known = this.#jobOf(job);
+    const query = { scope: checkedScope(scope ?? fixedScopeOf(known.policy)), from };
+    return await findGaps(this.options.context, known, query);
   }
 
   /**
@@ -161,10 +162,10 @@ export class RunLedger {
     { at, scope }: { readonly at?: Date | undefined; readonly scope?: string | undefined } = {},
   ): Promise<Explanation> {
     checkInstant(at, 'at of ledger.explain');
-    const policy = this.#policyOf(job);
+    const known = this.#jobOf(job);
     const { context, lockOf } = this.options;
-    const tick = { scope: checkedScope(scope ?? fixedScopeOf(policy)), at, lock: lockOf(job) ?? job };
-    return await explain(context, policy, tick);
+    const tick = { scope: checkedScope(scope ?? fixedScopeOf(known.policy)), at, lock: lockOf(job) ?? job };
+    return await explain(context, known, tick);
   }
 
   /**
@@ -220,8 +221,8 @@ export class RunLedger {
   async skip(name: RunName, act: OperatorAct): Promise<void> {
     checkAct(act);
     const key = runKeyOf(name);
-    const { context, policyOf } = this.options;
-    const policy = policyOf(key.job);
+    const { context, jobOf } = this.options;
+    const { policy } = jobOf(key.job) ?? {};
     const periods = policy && calendarPeriodsOf(policy);
     const period = periods && periodOfKey(key.periodKey, periods);
     checkInstant(period?.start, `The start of ${describeRun(key)}`);
@@ -262,9 +263,9 @@ export class RunLedger {
     return changedRun(await context.store.change(key, decide, limitOf(context)), verb, key);
   }
 
-  #policyOf(job: string): JobPolicy {
-    const policy = this.options.policyOf(job);
-    if (policy !== undefined) return policy;
+  #jobOf(job: string): PeriodicJob {
+    const known = this.options.jobOf(job);
+    if (known !== undefined) return known;
     throw notRegisteredError(job);
   }
 }

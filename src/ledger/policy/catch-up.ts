@@ -1,12 +1,6 @@
 import { parsePositiveDuration, type Duration } from '../../core/duration';
 import type { CalendarAnswer, CalendarFailure } from '../periods/calendar';
-import {
-  periodAt,
-  periodsBetween,
-  type CalendarPeriod,
-  type CalendarPeriodOptions,
-  type PeriodOptions,
-} from '../periods/period';
+import type { CalendarPeriod } from '../periods/period';
 import { refuseOption } from '../../core/options';
 import { checkCount, type PolicySubject } from './policy-subject';
 
@@ -57,33 +51,7 @@ export function parseCatchUpPolicy(options: CatchUpOptions, { of, endless }: Pol
   };
 }
 
-interface Recorded {
-  /** The database's current time. */
-  readonly now: Date;
-  /** Those of the window, in any state. */
-  readonly runs: readonly { readonly periodKey: string }[];
-  /** `undefined` for a new job, which has missed nothing. */
-  readonly firstPeriodStart: Date | undefined;
-}
-
-/**
- * The periods without a row that lie before that of a tick that comes now, after the first recorded one, and at least in
- * part in the window. The calendar decides whether they were *expected*. The earliest comes first.
- */
-export function periodsWithoutRun(
-  { now, runs, firstPeriodStart: first }: Recorded,
-  windowMs: number,
-  options: CalendarPeriodOptions & PeriodOptions,
-): CalendarPeriod[] {
-  if (first === undefined) return [];
-  const from = new Date(Math.max(now.getTime() - windowMs, first.getTime()));
-  const recorded = new Set(runs.map(({ periodKey }) => periodKey));
-  return periodsBetween(from, periodAt(now, options).start, options).filter(
-    ({ key, start }) => start > first && !recorded.has(key),
-  );
-}
-
-/** A period without a row, and the calendar's answer for its business date. */
+/** A period without a row, and the calendar's answer. */
 export interface CheckedPeriod {
   readonly period: CalendarPeriod;
   readonly answer: CalendarAnswer;

@@ -47,7 +47,10 @@ export interface OncePerOptions extends CatchUpOptions {
    * tick for that period: its start, or with `target: 'previous'` its end. Default: no deadline.
    */
   readonly startDeadline?: Duration | undefined;
-  /** The dates on which the job runs. cronlatch asks it about the first date of a period. Default: every date. */
+  /**
+   * The dates on which the job runs. A period longer than a day is asked about by the dates of its scheduled times, until
+   * one is a business day. Default: every date.
+   */
   readonly calendar?: BusinessCalendar | undefined;
   /**
    * Divides the job, for example by tenant: it runs once per period and scope. A function gets the call's arguments.

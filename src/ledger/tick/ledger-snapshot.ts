@@ -1,14 +1,14 @@
 import type { Clock } from '../../core';
-import { askCalendar, type CalendarFailure } from '../periods/calendar';
+import type { CalendarFailure } from '../periods/calendar';
 import { periodAt, type Period } from '../periods/period';
-import { planCatchUp, periodsWithoutRun, type CatchUpPlan } from '../policy/catch-up';
+import { askForPeriod, periodsWithoutRun, type PeriodicJob } from '../expected';
+import { planCatchUp, type CatchUpPlan } from '../policy/catch-up';
 import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
 import { checkInstant, isOverdue, type RunKey, type RunSummary } from '../run';
 import type { Peek } from '../run-store';
 import { limitOf, type LedgerContext } from '../store-statements';
 
-export interface PeriodRequest {
-  readonly policy: JobPolicy;
+export interface PeriodRequest extends PeriodicJob {
   readonly scope: string;
   /** `'tick'`; `'retry'` for a retried tick; `'overdue'` for overdue runs without a tick, and so without a scheduled time. */
   readonly purpose: 'tick' | 'retry' | 'overdue';
@@ -22,8 +22,8 @@ export interface PeriodRequest {
 }
 
 export interface TickOptions {
-  /** Without a scheduled time, all instances together run the job once in so many milliseconds. */
-  readonly everyMs?: number | undefined;
+  /** The scheduled time of a call without one, for which all instances together run the job once. */
+  readonly timeOf?: ((now: Date) => Date) | undefined;
   /** Set for a call that is a run of its own. */
   readonly id?: string | undefined;
   /** The next scheduled time, at which a retry comes too late. `undefined`: the call is not retried. */
@@ -100,8 +100,8 @@ export async function readSnapshot(context: LedgerContext, request: PeriodReques
 
 /** The period that a request at this instant counts for. */
 export function periodOf({ policy, tick }: Pick<PeriodRequest, 'policy' | 'tick'>, instant: Date): Period {
-  const { everyMs = 1, id } = tick ?? {};
-  const period = policy.periodAt(new Date(Math.floor(instant.getTime() / everyMs) * everyMs));
+  const { timeOf, id } = tick ?? {};
+  const period = policy.periodAt(timeOf?.(instant) ?? instant);
   return id === undefined ? period : { ...period, key: `${period.key}#${id}` };
 }
 
@@ -148,18 +148,20 @@ const NOTHING: CatchUpPlan = { run: [], missed: [], undecided: [] };
 /** Finds the missed periods of a job, as its calendar answers now. */
 export async function findMissedPeriods(
   context: LedgerContext,
-  { policy, scope }: Pick<PeriodRequest, 'policy' | 'scope'>,
+  request: PeriodicJob & Pick<PeriodRequest, 'scope'>,
   { recorded }: LedgerSnapshot,
 ): Promise<CatchUpPlan> {
+  const { policy, scope, expectation } = request;
   const { catchUp, limit, windowMs } = policy.catchUp;
   if (catchUp === 'none') return NOTHING;
   const periods = calendarPeriodsOf(policy);
   if (periods === undefined) return NOTHING;
-  const withoutRun = periodsWithoutRun(recorded, windowMs, periods);
+  const from = new Date(recorded.now.getTime() - windowMs);
+  const withoutRun = periodsWithoutRun(expectation, periods, recorded, from);
   if (withoutRun.length === 0) return NOTHING;
   const asked = withoutRun.map(async (period) => ({
     period,
-    answer: await askCalendar(policy.calendar, period.businessDate, context),
+    answer: await askForPeriod(context, request, period),
   }));
   const possible = (await Promise.all(asked)).filter(({ answer }) => answer !== 'holiday');
   if (possible.length === 0) return NOTHING;

@@ -2,7 +2,8 @@ import type { HeldLock, LockedTask, RunIdentity, SkipReason, TaskResult } from '
 import type { CallReport } from '../../core/execution/event-hub';
 import type { CompiledLock } from '../../core/lock-configuration';
 import { limitOf, type LedgerContext } from '../store-statements';
-import { askCalendar, everyDay, type CalendarFailure } from '../periods/calendar';
+import { askForPeriod, dayAround, isLongerThanADay } from '../expected';
+import { askCalendar, everyDay, type CalendarAnswer, type CalendarFailure } from '../periods/calendar';
 import { periodAt, type CalendarPeriod, type Period } from '../periods/period';
 import { earliestTickOf, isPastStartDeadline, type JobPolicy } from '../policy/job-policy';
 import { identityOf, isOverdue, type RunKey, type RunSummary } from '../run';
@@ -78,11 +79,12 @@ export function hasWork({ own, overdue, catchUp, missed }: TickPlan): boolean {
 
 /** The key of the current period, if the plan has checked that no earlier one is missed. */
 export function findCaughtUpPeriod(
-  { policy, at }: PeriodRequest,
+  { policy, at, expectation: { declaredAt = new Date(0) } }: PeriodRequest,
   { now }: LedgerSnapshot,
   { catchUp, missed, failures }: TickPlan,
 ): string | undefined {
-  if (at !== undefined || policy.catchUp.catchUp === 'none') return undefined;
+  // Until the job is registered, it is unknown what is expected.
+  if (at !== undefined || policy.catchUp.catchUp === 'none' || declaredAt > now) return undefined;
   const isOpen = catchUp.length + missed.length + failures.length > 0;
   return isOpen ? undefined : policy.periodAt(now).key;
 }
@@ -140,16 +142,30 @@ async function planNew(
   const { now, period } = snapshot;
   if (tick && purpose === 'retry' && (await isAnswered(context, request, snapshot)))
     return { kind: 'expired', isAnswered: true };
-  const { calendar } = policy;
-  // Without a calendar of its own, a job needs no timer for the answer.
-  const answer =
-    calendar === everyDay ? 'business-day' : await askCalendar(calendar, period.businessDate, context);
+  const answer = await askForTick(context, request, snapshot);
   if (answer === 'holiday') return { kind: 'skip', reason: 'calendar' };
+  if (answer === 'later') return { kind: 'refused', reason: 'not-due' };
   if (answer !== 'business-day') return { kind: 'refused', reason: 'calendar', failure: answer };
   const scheduledAt = snapshot.scheduledAt ?? earliestTickOf(period, policy.period);
   if (isPastStartDeadline(policy.startDeadlineMs, { now, scheduledAt }))
     return { kind: 'skip', reason: 'deadline' };
   return { kind: 'run', isNew: true };
+}
+
+/** `'later'`: the date of the tick is a holiday, but a later tick of its period, such as a month, comes on one. */
+async function askForTick(
+  context: LedgerContext,
+  request: PeriodRequest,
+  { instant, period }: LedgerSnapshot,
+): Promise<CalendarAnswer | 'later'> {
+  const { calendar, period: options } = request.policy;
+  // Without a calendar of its own, a job needs no timer for the answer.
+  if (calendar === everyDay) return 'business-day';
+  if (!isLongerThanADay(options)) return await askCalendar(calendar, period.businessDate, context);
+  const answer = await askCalendar(calendar, dayAround(instant, options).businessDate, context);
+  if (answer !== 'holiday') return answer;
+  const later = await askForPeriod(context, request, period as CalendarPeriod, instant);
+  return later === 'business-day' ? 'later' : later;
 }
 
 /** A tick that comes while the job runs has been answered, as with a lock alone. */

@@ -1,7 +1,7 @@
 import {
-  nextAfterRegistration,
+  declaredSince,
   type DeclaredJob,
-  type JobChange,
+  type JobAnswer,
   type JobRegister,
   type JobRegistration,
   type RegisteredJob,
@@ -17,8 +17,9 @@ export class InMemoryJobs {
       this.#rows.set(registration.job, {
         ...registration,
         declared,
+        declaredAt: declaredSince(stored, registration, now),
+        answeredAt: stored?.answeredAt,
         registeredAt: now,
-        nextScheduledAt: nextAfterRegistration(stored, registration, now),
       });
     }
   }
@@ -33,11 +34,11 @@ export class InMemoryJobs {
     return structuredClone({ now, jobs });
   }
 
-  update(changes: readonly JobChange[]): void {
-    for (const { job, answeredAt, nextScheduledAt } of changes) {
+  answer(answers: readonly JobAnswer[]): void {
+    for (const { job, answeredAt } of answers) {
       const row = this.#rows.get(job);
-      if (row?.nextScheduledAt !== undefined && row.nextScheduledAt <= answeredAt)
-        this.#rows.set(job, { ...row, nextScheduledAt });
+      if (row !== undefined && (row.answeredAt ?? new Date(0)) < answeredAt)
+        this.#rows.set(job, { ...row, answeredAt });
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core';
-import type { JobChange, JobRegister, JobRegistration } from '../../ledger/job-register';
+import type { JobAnswer, JobRegister, JobRegistration } from '../../ledger/job-register';
 import {
   isOverdue,
   type Claim,
@@ -155,6 +155,14 @@ export class InMemoryRunStore implements RunStore {
     );
   }
 
+  since(starts: ReadonlyMap<string, Date>): Promise<readonly RunSummary[]> {
+    return inOneStep(() =>
+      this.#all()
+        .filter((run) => starts.has(run.job) && isWithin(run, starts.get(run.job)))
+        .map(summarize),
+    );
+  }
+
   events(key: RunKey): Promise<readonly RunEvent[]> {
     return inOneStep(() => (this.#runs.row(key)?.events ?? []).map(copyOf));
   }
@@ -184,8 +192,8 @@ export class InMemoryRunStore implements RunStore {
     return inOneStep(() => this.#runs.jobs.list(this.#runs.now()));
   }
 
-  updateJobs(changes: readonly JobChange[]): Promise<void> {
-    return inOneStep(() => this.#runs.jobs.update(changes));
+  answerJobs(answers: readonly JobAnswer[]): Promise<void> {
+    return inOneStep(() => this.#runs.jobs.answer(answers));
   }
 
   forgetJob(job: string, idleMs: number): Promise<boolean> {

@@ -24,16 +24,20 @@ export function measureJobs(guard: JobGuard, registry: Registry): void {
       this.set(failure === undefined ? 1 : 0);
     },
   });
-  new Gauge({
-    ...metric('job_late', '1 if a job has not run in time'),
-    async collect() {
-      const overview = await guard.overview().catch(() => undefined);
-      if (overview === undefined) return; // A store did not answer, so the last values stay.
-      this.reset();
-      for (const { job, problems } of overview.jobs)
-        if (problems.some(({ kind }) => kind === 'late')) this.set({ cronlatch_job: job }, 1);
-    },
-  });
+  for (const [kind, help] of [
+    ['late', '1 if a job has not run in time'],
+    ['missed', '1 if a job has missed a period of the last week'],
+  ] as const)
+    new Gauge({
+      ...metric(`job_${kind}`, help),
+      async collect() {
+        const overview = await guard.overview().catch(() => undefined);
+        if (overview === undefined) return; // A store did not answer, so the last values stay.
+        this.reset();
+        for (const { job, problems } of overview.jobs)
+          if (problems.some((problem) => problem.kind === kind)) this.set({ cronlatch_job: job }, 1);
+      },
+    });
   new Gauge({
     ...metric('run_last_completed_seconds', 'End of the latest completed run'),
     async collect() {

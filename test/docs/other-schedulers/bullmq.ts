@@ -21,7 +21,8 @@ export async function scheduleWithBullMQ(
   await queue.close();
 
   // If the function rejects, BullMQ marks the job as failed, and the process continues.
-  const tick = guard.wrap(guarded, run, { scheduledAt: scheduledTime, onError: 'throw' });
+  const schedule = { expression, timeZone, dialect: 'croner' } as const;
+  const tick = guard.wrap(guarded, run, { scheduledAt: scheduledTime, schedule, onError: 'throw' });
   const worker = new Worker(
     name,
     async (job, token) => {

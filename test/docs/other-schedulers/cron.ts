@@ -15,6 +15,7 @@ function scheduledTimes(expression: string, timeZone: string): () => Date | unde
 }
 
 export function scheduleWithCron(guard: JobGuard, { expression, timeZone, guarded, run }: Job): CronJob {
-  const tick = guard.wrap(guarded, run, { scheduledAt: scheduledTimes(expression, timeZone) });
+  const schedule = { expression, timeZone, dialect: 'cron' } as const;
+  const tick = guard.wrap(guarded, run, { scheduledAt: scheduledTimes(expression, timeZone), schedule });
   return CronJob.from({ cronTime: expression, timeZone, onTick: () => tick(), start: true });
 }

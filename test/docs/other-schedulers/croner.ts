@@ -8,6 +8,7 @@ function scheduledTime(cron: Cron): Date | undefined {
 }
 
 export function scheduleWithCroner(guard: JobGuard, { expression, timeZone, guarded, run }: Job): Cron {
-  const tick = guard.wrap(guarded, run, { scheduledAt: scheduledTime });
+  const schedule = { expression, timeZone, dialect: 'croner' } as const;
+  const tick = guard.wrap(guarded, run, { scheduledAt: scheduledTime, schedule });
   return new Cron(expression, { timezone: timeZone }, tick);
 }

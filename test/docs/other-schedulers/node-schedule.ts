@@ -6,6 +6,7 @@ export function scheduleWithNodeSchedule(
   guard: JobGuard,
   { expression, timeZone, guarded, run }: Job,
 ): ScheduledJob {
-  const tick = guard.wrap(guarded, run, { scheduledAt: (fireDate: Date) => fireDate });
+  const schedule = { expression, timeZone, dialect: 'croner' } as const;
+  const tick = guard.wrap(guarded, run, { scheduledAt: (fireDate: Date) => fireDate, schedule });
   return scheduleJob({ rule: expression, tz: timeZone }, tick);
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe } from 'node:test';
 import { createJobGuard } from 'cronlatch/typeorm';
 import { testWith, type TestDatabase } from '../../support/databases/fresh';
-import { ledgerDataSource } from '../../support/databases/run-tables';
+import { ledgerDataSource, shiftJobsBack } from '../../support/databases/run-tables';
 import { assertOnly, exampleStarter, promiseOf, testOnEveryDatabase } from '../../examples/running-example';
 
 // They wait more than they work, but each is one or two processes.
@@ -42,10 +42,13 @@ void describe('examples of jobs that run once per day', { concurrency: 6 }, () =
       const dataSource = await ledgerDataSource(database);
       const guard = await createJobGuard(dataSource);
       const oncePer = { period: 'day', timeZone: 'UTC' } as const;
-      guard.wrap({ name: 'daily-report', lockAtMostFor: '30s', oncePer }, () => {});
+      // As the example declares it, but days ago.
+      const schedule = { expression: '*/10 * * * * *', timeZone: 'UTC', dialect: 'node-cron' } as const;
+      guard.wrap({ name: 'daily-report', lockAtMostFor: '30s', oncePer }, () => {}, { schedule });
       const act = { actor: 'ops', reason: 'reported by hand' };
       await guard.ledger.skip({ job: 'daily-report', periodKey: last }, act);
       await guard.close();
+      await shiftJobsBack(dataSource, 5 * 86_400_000);
       await dataSource.destroy();
 
       const example = start();

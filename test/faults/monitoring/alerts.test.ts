@@ -46,7 +46,7 @@ function testWithPromtool(
 testWithPromtool('the alerts of the page fire when they must, and only then', async (folder, run) => {
   copyFileSync(ALERTS, join(folder, 'alerts.yml'));
   copyFileSync(CASES, join(folder, 'alerts.test.yml'));
-  assert.match((await run('check', 'rules', 'alerts.yml')).stdout, /SUCCESS: 7 rules found/);
+  assert.match((await run('check', 'rules', 'alerts.yml')).stdout, /SUCCESS: 8 rules found/);
   assert.deepEqual(await run('test', 'rules', 'alerts.test.yml'), {
     ...{ status: 0, stdout: 'Unit Testing:  alerts.test.yml\n  SUCCESS\n\n', stderr: '' },
   });

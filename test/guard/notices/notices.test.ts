@@ -104,8 +104,8 @@ void test('an interrupted run is noticed by an instance that does not have the j
 
 void test('a late job is noticed once for each tick, also if no instance has it any more', async () => {
   const { guard, sent, clock, runStore } = bench();
-  const nextScheduledAt = new Date(clock.wallMs());
-  await runStore.registerJobs([{ ...dailyJob('-x'), nextScheduledAt }]);
+  const at = new Date(clock.wallMs() + 1).toISOString();
+  await runStore.registerJobs([dailyJob('-x', { schedules: [{ at }] })]);
   clock.advance(4 * MINUTE_MS);
   await guard.runOverdue();
   assert.equal(sent.length, 0);

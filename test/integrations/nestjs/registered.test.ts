@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Injectable } from '@nestjs/common';
-import { Cron, Interval, SchedulerRegistry } from '@nestjs/schedule';
+import { Cron, Interval } from '@nestjs/schedule';
 import { OncePerDay, SchedulerLock } from 'cronlatch';
+import { hostTimeZone } from '#cronlatch/core/clock';
 import { guardOfRuns } from '../../support/benches/guard-of-runs';
 import { startWith } from './application';
 
@@ -32,31 +33,27 @@ class Jobs {
   async byHand(): Promise<void> {}
 }
 
-void test('the jobs of an application are registered, with the next times of @Cron once they are mounted', async () => {
+void test('the jobs of an application are registered, with the schedules of @Cron and @Interval', async () => {
   const { guard, clock } = guardOfRuns({ defaultLockAtMostFor: '10m' });
   clock.advance(Date.parse('2026-11-20T12:00:00Z') - clock.wallMs());
   const app = await startWith(guard, [Jobs]);
   try {
     await guard.runOverdue();
-    const next = new Date('2026-11-21T02:00:00Z');
-    const shown = async () =>
-      (await guard.ledger.jobs()).map(({ job, declared, nextScheduledAt }) => [
-        job,
-        declared.kind,
-        declared.schedules.map(({ expression, timeZone }) => `${expression} ${timeZone}`),
-        nextScheduledAt,
-      ]);
-    const paris = ['0 3 * * * Europe/Paris'];
-    assert.deepEqual(await shown(), [
-      ['close-day', 'day', paris, next],
-      ['host zone', 'lock', ['*/10 * * * * undefined'], new Date('2026-11-20T12:10:00Z')],
-      ['interval', 'lock', [], undefined],
-      ['off', 'lock', paris, undefined],
-      ['offset', 'lock', ['*/20 * * * * undefined'], new Date('2026-11-20T12:20:00Z')],
+    const jobs = (await guard.ledger.jobs()).map(({ job, declared }) => [
+      job,
+      declared.kind,
+      declared.schedules,
     ]);
-    app.get(SchedulerRegistry).getCronJob('off').start();
-    await guard.runOverdue();
-    assert.deepEqual((await shown())[3], ['off', 'lock', paris, next]);
+    const cron = (expression: string, timeZone: string) => [{ expression, timeZone, dialect: 'cron' }];
+    assert.deepEqual(jobs, [
+      ['close-day', 'day', cron('0 3 * * *', 'Europe/Paris')],
+      ['host zone', 'lock', cron('*/10 * * * *', hostTimeZone())],
+      ['interval', 'lock', [{ every: 60_000 }]],
+      ['off', 'lock', [{ every: 0 }]],
+      ['offset', 'lock', cron('*/20 * * * *', '+01:00')],
+    ]);
+    const next = (await guard.overview()).jobs.map(({ job, nextScheduledAt }) => [job, nextScheduledAt]);
+    assert.deepEqual(new Map(next as [string, Date][]).get('close-day'), new Date('2026-11-21T02:00:00Z'));
   } finally {
     await app.close();
   }

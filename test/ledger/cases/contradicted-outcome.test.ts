@@ -55,6 +55,8 @@ function benchOf(context: TestContext, answers: Answer[]) {
 function bound(store: RunStore): RunStore {
   return {
     ...new WithoutRegister(),
+    registerJobs: (...call) => store.registerJobs(...call),
+    jobs: (...call) => store.jobs(...call),
     peek: (...call) => store.peek(...call),
     overdue: (...call) => store.overdue(...call),
     insert: (...call) => store.insert(...call),

@@ -21,8 +21,8 @@ function sync(oncePer: Partial<OncePerConfiguration> = {}): JobConfiguration {
 function everyMinute({ guard }: Instance, task: () => unknown, oncePer: Partial<OncePerConfiguration> = {}) {
   const calls = callsOf(guard);
   const call = () => task;
-  const nextAfter = (at: Date): Date => new Date(at.getTime() + STEP_MS);
-  const job = calls.admitOne({ configuration: sync(oncePer), call, place: 'everyMinute', nextAfter });
+  const schedules = [{ expression: '* * * * *', dialect: 'unix' }] as const;
+  const job = calls.admitOne({ configuration: sync(oncePer), call, place: 'everyMinute', schedules });
   return async (scheduledAt?: Date): Promise<unknown> => {
     const result = await calls.execute(job, { task, args: [], call, scheduledAt });
     return result.executed ? 'ran' : result.reason;
@@ -87,7 +87,8 @@ testLedger('all instances together run an interval once', async (place) => {
   const instances = [place.instance(), place.instance()].map(({ guard }) => {
     const calls = callsOf(guard);
     const call = () => task;
-    const job = calls.admitOne({ configuration: sync(), call, place: 'interval', intervalMs: STEP_MS });
+    const schedules = [{ every: STEP_MS }];
+    const job = calls.admitOne({ configuration: sync(), call, place: 'interval', schedules });
     return async () => await calls.execute(job, { task, args: [], call });
   });
   for (let minute = 0; minute < 3; minute += 1) {

@@ -43,6 +43,8 @@ export function watched(inner: RunStore, completions: Map<number, number>): RunS
       if (isCompleted) completed(claim.generation);
       return isCompleted;
     },
+    registerJobs: (...call) => inner.registerJobs(...call),
+    jobs: (...call) => inner.jobs(...call),
     peek: (...call) => inner.peek(...call),
     overdue: (...call) => inner.overdue(...call),
     find: (...call) => inner.find(...call),

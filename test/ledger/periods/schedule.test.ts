@@ -125,9 +125,10 @@ for (const [what, schedule, after, times] of [
     assert.deepEqual(timesAfter(schedule, after, times.length || 1), times);
   });
 
-void test('a schedule without an expression and a date has no common times', () => {
-  assert.equal(Schedule.of([{ every: 1000 }]), undefined);
+void test('an interval has no times that all instances share', () => {
   assert.equal(Schedule.of([]), undefined);
+  const schedule = Schedule.of([{ every: 60_000 }]);
+  assert.deepEqual([schedule?.next(new Date()), schedule?.previous(new Date())], [undefined, undefined]);
 });
 
 void test('an expression that only its scheduler reads has no times', () => {

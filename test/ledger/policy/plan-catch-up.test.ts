@@ -8,13 +8,10 @@ import {
   weekdays,
   withHolidays,
 } from '#cronlatch/ledger/periods/calendar';
-import {
-  parseCatchUpPolicy,
-  planCatchUp,
-  periodsWithoutRun,
-  type CatchUpOptions,
-} from '#cronlatch/ledger/policy/catch-up';
+import { parseCatchUpPolicy, planCatchUp, type CatchUpOptions } from '#cronlatch/ledger/policy/catch-up';
+import { periodsWithoutRun } from '#cronlatch/ledger/expected';
 import { periodAt, type CalendarKind } from '#cronlatch/ledger/periods/period';
+import type { RunSummary } from '#cronlatch/ledger/run';
 import { refused } from '../../support/checks/refused';
 
 const SUBJECT = { of: `of job 'close-day'`, endless: undefined };
@@ -44,10 +41,10 @@ async function planned({
   assert.ok(policy.catchUp !== 'none');
   const firstPeriodStart =
     first === undefined ? undefined : periodAt(new Date(first), { kind, timeZone }).start;
-  const runs = recorded.map((periodKey) => ({ periodKey }));
-  const periods = periodsWithoutRun({ now: new Date(now), runs, firstPeriodStart }, policy.windowMs, {
-    ...{ kind, timeZone, target },
-  });
+  const runs = recorded.map((periodKey) => ({ periodKey }) as RunSummary);
+  const from = new Date(Date.parse(now) - policy.windowMs);
+  const recent = { now: new Date(now), runs, firstPeriodStart };
+  const periods = periodsWithoutRun({}, { kind, timeZone, target }, recent, from);
   const clock = new SettableClock();
   const answered = await Promise.all(
     periods.map(async (period) => ({

@@ -38,7 +38,7 @@ async function planned(situation: Situation) {
     overdue: rows.filter(({ periodKey }) => periodKey !== period.key),
     recorded: { now: NOW, runs: rows, firstPeriodStart: first === undefined ? undefined : new Date(first) },
   };
-  const request = { policy, purpose, at, scope: '' };
+  const request = { policy, purpose, at, scope: '', expectation: {} };
   const context = {
     ...{ store: new InMemoryRunStore(), clock: new SettableClock(NOW), events: new EventHub() },
     ...{ lockProvider: new InMemoryLockProvider(), random: () => 0.5 },

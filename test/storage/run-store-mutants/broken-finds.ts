@@ -100,6 +100,31 @@ export const BROKEN_FINDS: Mutants<BrokenRunStore> = {
       summaries: ({ from, to, limit }) => store.find({ from, to, limit, order: 'newest-first' }),
     }),
   },
+  'the runs of each job since its own start are returned, without result and error (L7)': {
+    'returns the runs of each job since the earliest start': ({ store }) => ({
+      since(starts) {
+        const earliest = new Date(Math.min(...[...starts.values()].map(Number)));
+        return store.since(new Map([...starts.keys()].map((job) => [job, earliest])));
+      },
+    }),
+    'leaves out a run that begins at the start': ({ store }) => ({
+      since: (starts) =>
+        store.since(new Map([...starts].map(([job, at]) => [job, new Date(Number(at) + 1)]))),
+    }),
+    'returns runs of other jobs': ({ store, runs }) => ({
+      since: async (starts) => {
+        const others = runs.rows().filter(({ run }) => !starts.has(run.job));
+        const all = others.map(({ run }) => [run.job, run.periodStart ?? new Date(0)] as const);
+        return await store.since(starts.size === 0 ? starts : new Map([...all, ...starts]));
+      },
+    }),
+    'returns whole runs': ({ store, runs }) => ({
+      since: async (starts) => {
+        const found = await store.since(starts);
+        return found.map((run) => runs.row(run)?.run ?? run);
+      },
+    }),
+  },
   'a run without events has none, and neither has a run that does not exist (L-52)': {
     'returns an event for every run': ({ store, runs }) => ({
       async events(key) {

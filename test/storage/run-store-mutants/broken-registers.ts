@@ -1,8 +1,4 @@
-import {
-  nextAfterRegistration,
-  type JobRegistration,
-  type RegisteredJob,
-} from '#cronlatch/ledger/job-register';
+import type { DeclaredJob, JobRegistration, RegisteredJob } from '#cronlatch/ledger/job-register';
 import type { RunStore } from '#cronlatch/ledger/run-store';
 import type { Bench, BrokenRunStore } from './broken-run-store';
 import type { Mutants } from '../contract-mutants/overlay';
@@ -22,23 +18,30 @@ function showing(change: (job: RegisteredJob, now: Date) => Partial<RegisteredJo
   return listing((jobs, now) => jobs.map((job) => ({ ...job, ...change(job, now) })));
 }
 
-/** A register that decides the next scheduled time in another way. */
-function scheduling(
-  decide: (stored: RegisteredJob | undefined, job: JobRegistration, now: Date) => Date | undefined,
-) {
-  return ({ store, runs }: Bench): Partial<RunStore> => ({
-    async registerJobs(registrations) {
-      for (const registration of registrations) {
-        const stored = (await store.jobs()).jobs.find(({ job }) => job === registration.job);
-        const next = decide(stored, registration, runs.now());
-        await store.registerJobs([registration]);
-        const answeredAt = new Date(8e15);
-        const changed = { job: registration.job, answeredAt, nextScheduledAt: next };
-        await store.updateJobs([changed]);
-      }
-    },
-  });
+/** A register for which other changes of a declaration count. */
+function declaring(textOf: (declared: DeclaredJob) => unknown) {
+  const declarations = new WeakMap<object, Map<string, { readonly text: string; readonly at: Date }>>();
+  return ({ store, runs }: Bench): Partial<RunStore> => {
+    const known = declarations.get(runs) ?? new Map<string, { readonly text: string; readonly at: Date }>();
+    declarations.set(runs, known);
+    return {
+      async registerJobs(registrations) {
+        await store.registerJobs(registrations);
+        for (const { job, declared } of registrations) {
+          const text = JSON.stringify(textOf(declared));
+          if (known.get(job)?.text !== text) known.set(job, { text, at: runs.now() });
+        }
+      },
+      async jobs() {
+        const { now, jobs } = await store.jobs();
+        return { now, jobs: jobs.map((job) => ({ ...job, declaredAt: known.get(job.job)?.at })) };
+      },
+    };
+  };
 }
+
+/** The options that decide when a job is due. */
+const WATCHED = ['schedules', 'kind', 'timeZone', 'dayStart', 'target', 'enabled'] as const;
 
 /** Registers each job in another form. */
 function registering(
@@ -60,8 +63,11 @@ function registering(
 }
 
 const AGAIN = 'a job that is registered again is listed once, with its last declaration (L7)';
-const STAYS = 'a scheduled time that has passed stays after a restart, and one that was unknown is set (L7)';
-const REPLACED = 'the scheduled time of another schedule, or of a wrong clock, is replaced (L7)';
+const DECLARED = 'a job is declared since its last change of schedule or periods (L7)';
+const KEPT = 'a restart, and a change of anything else, keep since when a job is declared (L7)';
+const ANSWERED = 'a newer answer is kept, also after a restart, and a late one has no effect (L7)';
+const EXACT =
+  'several jobs are answered at once, by their exact names, and an unknown one is not created (L7)';
 const FORGOTTEN = 'only a job that was not registered lately is forgotten, by its exact name (L7)';
 
 export const BROKEN_REGISTERS: Mutants<BrokenRunStore> = {
@@ -87,32 +93,64 @@ export const BROKEN_REGISTERS: Mutants<BrokenRunStore> = {
       declared: stored?.declared ?? job.declared,
     })),
   },
-  [STAYS]: {
-    'overwrites a scheduled time that has passed': scheduling((_, { nextScheduledAt }) => nextScheduledAt),
-    'never sets a scheduled time that was unknown': scheduling((stored, job, now) =>
-      stored !== undefined && stored.nextScheduledAt === undefined
-        ? undefined
-        : nextAfterRegistration(stored, job, now),
-    ),
+  [DECLARED]: Object.fromEntries(
+    WATCHED.map((option) => [
+      `ignores a change of ${option}`,
+      declaring((declared) => WATCHED.filter((each) => each !== option).map((each) => declared[each])),
+    ]),
+  ),
+  [KEPT]: {
+    'counts each registration as a new declaration': showing(({ registeredAt }) => ({
+      declaredAt: registeredAt,
+    })),
+    'counts any change as a new declaration': declaring((declared) => declared),
   },
-  [REPLACED]: {
-    'keeps the scheduled time of another schedule': scheduling(
-      (stored, { nextScheduledAt }) => stored?.nextScheduledAt ?? nextScheduledAt,
-    ),
-    'never replaces a scheduled time that is too late': scheduling((stored, job, now) => {
-      const next = nextAfterRegistration(stored, job, now);
-      return stored?.nextScheduledAt && next && next < stored.nextScheduledAt ? stored.nextScheduledAt : next;
+  [ANSWERED]: {
+    'keeps only the first answer': ({ store }) => ({
+      async answerJobs(answers) {
+        const { jobs } = await store.jobs();
+        const isFirst = (name: string) => jobs.some(({ job, answeredAt }) => job === name && !answeredAt);
+        await store.answerJobs(answers.filter(({ job }) => isFirst(job)));
+      },
+    }),
+    'keeps a late answer': ({ store }) => ({
+      async answerJobs(answers) {
+        const { jobs } = await store.jobs();
+        for (const { job, ...registration } of jobs)
+          if (answers.some((each) => each.job === job) && (await store.forgetJob(job, -1)))
+            await store.registerJobs([{ ...registration, job }]);
+        await store.answerJobs(answers);
+      },
+    }),
+    'forgets the answer when a job is registered again': ({ store }) => ({
+      async registerJobs(registrations) {
+        for (const { job } of registrations) await store.forgetJob(job, -1);
+        await store.registerJobs(registrations);
+      },
     }),
   },
-  'an answered tick moves the scheduled time on, and a late answer does not (L7)': {
-    'moves a scheduled time back after a late answer': ({ store }) => ({
-      updateJobs: (changes) =>
-        store.updateJobs(changes.map((each) => ({ ...each, answeredAt: new Date(8e15) }))),
+  [EXACT]: {
+    'answers only the first of several jobs': ({ store }) => ({
+      answerJobs: (answers) => store.answerJobs(answers.slice(0, 1)),
     }),
-  },
-  'several jobs are changed at once, and an unknown one is not created (L7)': {
-    'changes only the first of several jobs': ({ store }) => ({
-      updateJobs: (changes) => store.updateJobs(changes.slice(0, 1)),
+    'answers a job whose name is written otherwise': ({ store }) => ({
+      async answerJobs(answers) {
+        const { jobs } = await store.jobs();
+        const isNamed = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+        await store.answerJobs(
+          answers.flatMap((each) =>
+            jobs.filter(({ job }) => isNamed(job, each.job)).map(({ job }) => ({ ...each, job })),
+          ),
+        );
+      },
+    }),
+    'registers an unknown job that is answered': ({ store }) => ({
+      async answerJobs(answers) {
+        const { jobs } = await store.jobs();
+        const unknown = answers.filter((each) => !jobs.some(({ job }) => job === each.job));
+        await store.registerJobs(unknown.flatMap(({ job }) => (jobs[0] ? [{ ...jobs[0], job }] : [])));
+        await store.answerJobs(answers);
+      },
     }),
   },
   [FORGOTTEN]: {

@@ -8,7 +8,7 @@ import { RunStatements } from '#cronlatch/storage/sql/ledger/run-statements';
 import { tableOf } from '#cronlatch/storage/sql/schema/tables';
 import { NamedStatement, type SqlStatement } from '#cronlatch/storage/sql/statements/statement';
 import type { RunQuery } from '#cronlatch/ledger/run-store';
-import { changedJson, jobTexts } from '#cronlatch/storage/sql/ledger/job-statements';
+import { answeredJson, jobTexts } from '#cronlatch/storage/sql/ledger/job-statements';
 import type { SqlDialect } from '#cronlatch/storage/sql/dialects/sql-dialect';
 import { dialectOf } from '#cronlatch/storage/typeorm/database';
 import { dailyJob, fillRuns } from '../../cli/year-of-runs';
@@ -110,7 +110,6 @@ async function summariesAreReadByIndexes(
 function statementsOn(dialect: SqlDialect, runs: RunStatements, now: string): readonly SqlStatement[] {
   const since = new Date(Date.now() - 3 * DAY_MS);
   const [job, scope, periodKey] = ['job-7', '', since.toISOString().slice(0, 10)];
-  const at = dailyJob(job).nextScheduledAt ?? assert.fail();
   const queries: Partial<RunQuery>[] = [
     { job },
     { job, scope },
@@ -122,8 +121,8 @@ function statementsOn(dialect: SqlDialect, runs: RunStatements, now: string): re
     { from: since, to: new Date() },
   ];
   return [
-    NamedStatement.byText(dialect.placeholder)(jobTexts(tableOf('job'), dialect, { now }).update).bind({
-      jobs: changedJson([{ job, answeredAt: at, nextScheduledAt: at }]),
+    NamedStatement.byText(dialect.placeholder)(jobTexts(tableOf('job'), dialect, { now }).answer).bind({
+      jobs: answeredJson([{ job, answeredAt: since }]),
     }),
     ...queries.map((query) => runs.find({ order: 'newest-first', limit: 100, ...query })),
     ...[runs.peek([{ job, scope, periodKey, since }]), runs.overdue([job]), runs.latest()],

@@ -172,7 +172,8 @@ testOnServers(
     const calls = callsOf(guard);
     const call = () => () => {};
     const configuration = { ...JOB, name: 'tick', oncePer: { period: 'tick', name: 'interval' } } as const;
-    const job = calls.admitOne({ configuration, call, place: 'interval', intervalMs: 60_000 });
+    const schedules = [{ every: 60_000 }];
+    const job = calls.admitOne({ configuration, call, place: 'interval', schedules });
     const tick = { task: call(), args: [], call };
     await guard.runOverdue(); // The job is in the register.
     assert.equal(

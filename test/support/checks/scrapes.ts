@@ -45,9 +45,10 @@ export async function scrapesOfPage(t: TestContext): Promise<{ well: Scrapes; in
     'prom-client': await registry.metrics(),
   });
 
-  // The task is never due while the test runs, and its next time is registered.
-  scheduleLocked('0 3 1 1 *', DAILY, () => {}, { guard });
-  await eventually(async () => (await guard.ledger.jobs()).length === 1, 'the registration of the job');
+  // The task is never due while the test runs.
+  guard.wrap(DAILY, () => {});
+  scheduleLocked('0 3 1 1 *', { ...DAILY, name: 'yearly' }, () => {}, { guard });
+  await eventually(async () => (await guard.ledger.jobs()).length === 2, 'the registration of the jobs');
   await guard.run(DAILY, () => {});
   await guard.run(DAILY, () => {}); // Is skipped.
   await guard.run(JOB, (lock) => lock.extend('10m'));
@@ -66,7 +67,7 @@ export async function scrapesOfPage(t: TestContext): Promise<{ well: Scrapes; in
   } as const;
   await reasonOf(guard.run(fails, () => Promise.reject(new Error('mine'))));
   // The times of SQLite are in microseconds.
-  database.exec('UPDATE cronlatch_job SET next_scheduled_at = next_scheduled_at - 400 * 86400000000');
+  database.exec('UPDATE cronlatch_job SET declared_at = declared_at - 400 * 86400000000');
   database.exec('UPDATE cronlatch_run SET finished_at = finished_at - 30 * 3600000000');
   const { now } = Date;
   t.mock.method(Date, 'now', () => now() + 45_000);

@@ -15,6 +15,11 @@ export function setBack(inner: RunStore, ms: number): RunStore {
         decide(found && { ...found, now: earlier(found.now) });
       return inner.change(key, asSeen, options);
     },
+    registerJobs: (...call) => inner.registerJobs(...call),
+    jobs: async (...call) => {
+      const register = await inner.jobs(...call);
+      return { ...register, now: earlier(register.now) };
+    },
     overdue: (...call) => inner.overdue(...call),
     insert: (run, options) => inner.insert(run, options),
     complete: (...call) => inner.complete(...call),

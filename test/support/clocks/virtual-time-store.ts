@@ -1,11 +1,14 @@
 import type { Run, RunKey, RunSummary } from 'cronlatch/provider';
 import type { RunQuery, FoundRun, NewRun, RunStore } from '#cronlatch/ledger/run-store';
 import { WithoutRegister } from '../stores/without-register';
+import type { InMemoryJobs } from '#cronlatch/storage/memory/in-memory-jobs';
 import type { Claim } from '#cronlatch/ledger/run';
 
 /** How far the time of a test is ahead of the database's. */
 export interface TimeAhead {
   ms: number;
+  /** The register, in the time of the test. */
+  readonly jobs: InMemoryJobs;
 }
 
 type Options = Parameters<RunStore['peek']>[1];
@@ -23,6 +26,12 @@ export class VirtualTimeStore extends WithoutRegister implements RunStore {
   ) {
     super();
   }
+
+  override readonly registerJobs: RunStore['registerJobs'] = (jobs) =>
+    Promise.resolve(this.ahead.jobs.register(jobs, this.#toTestTime(new Date())));
+
+  override readonly jobs: RunStore['jobs'] = () =>
+    Promise.resolve(this.ahead.jobs.list(this.#toTestTime(new Date())));
 
   async peek(request: Parameters<RunStore['peek']>[0], options: Options): ReturnType<RunStore['peek']> {
     const peek = await this.inner.peek(request, options);

@@ -23,10 +23,7 @@ const RUN_INSTANTS = [
   ...['created_at', 'updated_at'],
 ];
 
-const JOB_INSTANTS = [
-  ...['next_scheduled_at', 'registered_at', 'previous_registered_at', 'last_started_at'],
-  'last_finished_at',
-];
+const JOB_INSTANTS = ['declared_at', 'answered_at', 'registered_at'];
 
 const REQUEST_INSTANTS = ['created_at', 'due_at', 'expires_at', 'lease_until', 'ended_at'];
 

@@ -34,6 +34,8 @@ export class FaultyRunStore extends WithoutRegister implements RunStore {
     this.#call('change', options, () => this.inner.change(key, decide, options));
   readonly complete: RunStore['complete'] = (claim, result, options) =>
     this.#call('complete', options, () => this.inner.complete(claim, result, options));
+  override readonly registerJobs: RunStore['registerJobs'] = (...args) => this.inner.registerJobs(...args);
+  override readonly jobs: RunStore['jobs'] = (...args) => this.inner.jobs(...args);
   readonly find: RunStore['find'] = (...args) => this.inner.find(...args);
   readonly events: RunStore['events'] = (...args) => this.inner.events(...args);
   readonly purge: RunStore['purge'] = (...args) => this.inner.purge(...args);

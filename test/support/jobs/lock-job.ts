@@ -8,6 +8,6 @@ export function declareLockJob(
   configuration: LabelledConfiguration,
   task: () => unknown = () => {},
 ): void {
-  const schedules = [{ expression: '0 3 * * *', timeZone: 'UTC' }];
+  const schedules = [{ expression: '0 3 * * *', timeZone: 'UTC', dialect: 'unix' } as const];
   callsOf(guard).admit([{ place: 'declareLockJob', configuration, call: () => task, schedules }]);
 }

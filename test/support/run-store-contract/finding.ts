@@ -164,6 +164,32 @@ export const summaries = cases((test) => [
   }),
 ]);
 
+/** What an overview needs of many jobs. */
+export const since = cases((test) => [
+  test('the runs of each job since its own start are returned, without result and error (L7)', async (c) => {
+    const of = (job: string) => skipped('', { job, ...dayOf(2) });
+    for (const day of [1, 2, 3]) {
+      const more = { periodKey: `day-${day}`, ...dayOf(day) };
+      for (const job of [JOB, 'another', 'not given', JOB.toUpperCase()])
+        await c.store.inserted({ ...of(job), ...more });
+    }
+    await c.store.inserted(skipped('day-2', { scope: 'eu', ...dayOf(2) }), pending('custom'));
+    const starts = new Map([
+      [JOB, dayOf(2).periodStart],
+      ['another', new Date(dayOf(2).periodStart.getTime() + 1)],
+      ['unknown', dayOf(1).periodStart],
+    ]);
+    const runs = await c.other.raw.since(starts, LIMIT);
+    assert.deepEqual(textsOf(runs), [`another//day-3`, `${JOB}//day-2`, `${JOB}//day-3`, `${JOB}/eu/day-2`]);
+    assert.deepEqual(await c.other.raw.since(new Map(), LIMIT), []);
+    const { result: _result, error: _error, ...summary } = await c.store.run(keyOf('day-2'));
+    assert.deepEqual(
+      runs.find(({ scope, periodKey }) => scope === '' && periodKey === 'day-2'),
+      summary,
+    );
+  }),
+]);
+
 const SECOND_AND_THIRD = { from: dayOf(2).periodStart, to: dayOf(4).periodStart };
 
 async function summariesAre(

@@ -5,7 +5,7 @@ import { completing, deletedRuns } from './completing';
 import { crowd } from './crowd';
 import { events } from './events';
 import { exactKeys, exactTexts } from './exact-keys';
-import { finding, latest, overdue, summaries } from './finding';
+import { finding, latest, overdue, since, summaries } from './finding';
 import { CAPABILITIES, type LackedRunStoreCapabilities } from './fixture';
 import type { Instances, RunStoreBasics, RunStoreCapability, RunStoreFixture } from './fixture';
 import { inserting } from './inserting';
@@ -38,6 +38,7 @@ const ALL_CASES = [
   finding,
   latest,
   summaries,
+  since,
   events,
   purging,
   ambientTransactions,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { DeclaredJob, JobChange, JobRegistration, RegisteredJob } from '#cronlatch/ledger/job-register';
+import type { DeclaredJob, JobAnswer, JobRegistration, RegisteredJob } from '#cronlatch/ledger/job-register';
 import { cases } from './fixture';
 import { JOB, MINUTE_MS } from './runs';
 import { LIMIT, type TestedStore, retryContention, runConcurrently } from './tested-store';
@@ -14,21 +14,21 @@ const DECLARED: DeclaredJob = {
   keepAlive: true,
   kind: 'day',
   timeZone: 'Europe/Paris',
-  schedules: [{ expression: '0 3 * * *', timeZone: 'Europe/Paris' }],
+  schedules: [{ expression: '0 3 * * *', timeZone: 'Europe/Paris', dialect: 'unix' }],
   hasCalendar: false,
   hasScopeFunction: false,
 };
 const LATER: DeclaredJob = { ...DECLARED, lockAtMostForMs: 3_600_000 };
-const AT_FOUR: DeclaredJob = { ...DECLARED, schedules: [{ expression: '0 4 * * *' }] };
+const AT_FOUR: DeclaredJob['schedules'] = [{ expression: '0 4 * * *', dialect: 'unix' }];
 
 const REGISTRATION: JobRegistration = {
   job: JOB,
   declared: DECLARED,
-  nextScheduledAt: undefined,
   version: '1.0.0',
   registeredBy: FIRST,
 };
-/** The register shows which jobs exist, what they declare, and whose tick no instance has answered. */
+
+/** The register shows which jobs exist, what they declare since when, and which ticks were answered. */
 export const registering = cases((test) => [
   test('an empty register lists no job, at the store’s now (L7)', async (c) => {
     const { value, assertIsNow } = await c.store.readClockAround(() => list(c.store));
@@ -38,17 +38,12 @@ export const registering = cases((test) => [
 
   test('another instance sees a registered job with all that it declares (L7)', async (c) => {
     const declared = { ...DECLARED, scope: `it's "eu" \\ 日本 :job` };
-    const nextScheduledAt = await fromNow(c.store, HOUR_MS);
     const { assertIsNow } = await c.store.readClockAround(() =>
-      register(c.store, { declared: { ...declared, retry: undefined }, nextScheduledAt }),
+      register(c.store, { declared: { ...declared, retry: undefined } }),
     );
-    const { registeredAt, ...job } = await registered(c.other);
-    assertIsNow({ registeredAt });
-    assert.deepEqual(job, {
-      ...REGISTRATION,
-      declared,
-      nextScheduledAt,
-    });
+    const { registeredAt, declaredAt, ...job } = await registered(c.other);
+    assertIsNow({ registeredAt, declaredAt });
+    assert.deepEqual(job, { ...REGISTRATION, declared, answeredAt: undefined });
   }),
 
   test('several jobs are registered at once, and listed in the order of their names (L7)', async (c) => {
@@ -67,60 +62,66 @@ export const registering = cases((test) => [
     assertIsNow({ registeredAt });
   }),
 
-  test('a scheduled time that has passed stays after a restart, and one that was unknown is set (L7)', async (c) => {
+  test('a job is declared since its last change of schedule or periods (L7)', async (c) => {
+    const { assertIsNow } = await c.store.readClockAround(() => register(c.store));
+    assertIsNow(await declared(c.other));
+    const changes: readonly Partial<DeclaredJob>[] = [
+      ...[{ schedules: AT_FOUR }, { schedules: [...AT_FOUR, { every: 1000 }] }, { kind: 'week' } as const],
+      ...[{ timeZone: 'UTC' }, { dayStart: '02:00' }, { target: 'previous' } as const],
+      ...[{ enabled: false as const }, { enabled: undefined }],
+    ];
+    let job = DECLARED;
+    for (const change of changes) {
+      await c.elapse('1h');
+      job = { ...job, ...change };
+      const { assertIsNow } = await c.store.readClockAround(() => register(c.other, { declared: job }));
+      assertIsNow(await declared(c.store));
+    }
+  }),
+
+  test('a restart, and a change of anything else, keep since when a job is declared (L7)', async (c) => {
     await register(c.store);
-    await register(c.store, { nextScheduledAt: await fromNow(c.store, HOUR_MS) });
-    await c.elapse('2h');
-    for (const nextScheduledAt of [await fromNow(c.store, HOUR_MS), undefined]) {
-      await register(c.store, { nextScheduledAt });
-      await assertNextIn(c.store, -HOUR_MS);
+    for (const declared of [DECLARED, LATER, { ...LATER, scope: 'eu', onCrash: 'hold' as const }]) {
+      await c.elapse('1h');
+      await register(c.store, { declared, registeredBy: SECOND, version: '1.1.0' });
     }
+    // `elapse` may move the instants of rows instead of the clock.
+    const { declaredAt } = await declared(c.store);
+    const ageMs = (await c.store.now()).getTime() - Number(declaredAt);
+    assert.ok(Math.abs(ageMs - 3 * HOUR_MS) < MINUTE_MS, `${ageMs} ms`);
   }),
 
-  test('the scheduled time of another schedule, or of a wrong clock, is replaced (L7)', async (c) => {
-    await register(c.store, { nextScheduledAt: await fromNow(c.store, -HOUR_MS) });
-    for (const [hours, expected] of [
-      [1000, 1000],
-      [-1, 1000],
-      [1, 1],
+  test('a newer answer is kept, also after a restart, and a late one has no effect (L7)', async (c) => {
+    await register(c.store);
+    assert.equal((await registered(c.other)).answeredAt, undefined);
+    const [first, second, third] = [0, 1, 2].map(
+      (hours) => new Date(Date.parse('2026-11-20T03:00:00.001Z') + hours * HOUR_MS),
+    ) as [Date, Date, Date];
+    for (const [answeredAt, stored] of [
+      [second, second],
+      [first, second],
+      [third, third],
     ] as const) {
-      const nextScheduledAt = await fromNow(c.store, hours * HOUR_MS);
-      await register(c.store, { declared: AT_FOUR, nextScheduledAt });
-      await assertNextIn(c.store, expected * HOUR_MS);
+      await answer(c.other, { job: JOB, answeredAt });
+      await register(c.other, { declared: { ...DECLARED, schedules: AT_FOUR } });
+      assert.deepEqual((await registered(c.store)).answeredAt, stored);
     }
   }),
 
-  test('an answered tick moves the scheduled time on, and a late answer does not (L7)', async (c) => {
-    const first = await fromNow(c.store, 0);
-    const second = await fromNow(c.store, HOUR_MS);
-    const third = await fromNow(c.store, 2 * HOUR_MS);
-    await register(c.store, { nextScheduledAt: first });
-    for (const [answeredAt, nextScheduledAt, stored] of [
-      [first, third, third],
-      [first, second, third],
-      [third, undefined, undefined],
-    ] as const) {
-      await update(c.other, { job: JOB, answeredAt, nextScheduledAt });
-      assert.deepEqual((await registered(c.store)).nextScheduledAt, stored);
-    }
-  }),
-
-  test('several jobs are changed at once, and an unknown one is not created (L7)', async (c) => {
-    const next = await fromNow(c.store, HOUR_MS);
-    await register(c.store, { nextScheduledAt: next }, ['A', 'a', 'ä']);
-    const answers = ['a', 'ä', 'unknown'].map((job) => ({
-      job,
-      answeredAt: next,
-      nextScheduledAt: undefined,
-    }));
-    await update(c.other, ...answers);
+  test('several jobs are answered at once, by their exact names, and an unknown one is not created (L7)', async (c) => {
+    const [first, second] = [new Date('2026-11-20T03:00:00Z'), new Date('2026-11-20T04:00:00Z')];
+    await register(c.store, {}, ['A', 'a', 'ä']);
+    const answers = { ä: second, unknown: first, a: first };
+    await answer(c.other, ...Object.entries(answers).map(([job, answeredAt]) => ({ job, answeredAt })));
     const { jobs } = await list(c.store);
-    const seen = jobs.map(({ job, nextScheduledAt }) => [job, nextScheduledAt]);
-    assert.deepEqual(seen, [
-      ['A', next],
-      ['a', undefined],
-      ['ä', undefined],
-    ]);
+    assert.deepEqual(
+      jobs.map(({ job, answeredAt }) => [job, answeredAt]),
+      [
+        ['A', undefined],
+        ['a', first],
+        ['ä', second],
+      ],
+    );
   }),
 
   test('only a job that was not registered lately is forgotten, by its exact name (L7)', async (c) => {
@@ -150,8 +151,8 @@ async function register(
   await retryContention(async () => await raw.registerJobs?.(registrations, LIMIT));
 }
 
-async function update({ raw }: TestedStore, ...changes: readonly JobChange[]): Promise<void> {
-  await retryContention(async () => await raw.updateJobs?.(changes, LIMIT));
+async function answer({ raw }: TestedStore, ...answers: readonly JobAnswer[]): Promise<void> {
+  await retryContention(async () => await raw.answerJobs(answers, LIMIT));
 }
 
 async function list({ raw }: TestedStore) {
@@ -171,13 +172,7 @@ async function registered(store: TestedStore): Promise<RegisteredJob> {
   return job;
 }
 
-async function fromNow(store: TestedStore, ms: number): Promise<Date> {
-  return new Date((await store.now()).getTime() + ms);
-}
-
-/** Counted from the store's now, because `elapse` may move the instants of rows instead of the clock. */
-async function assertNextIn(store: TestedStore, ms: number): Promise<void> {
-  const { nextScheduledAt } = await registered(store);
-  const differenceMs = Number(nextScheduledAt) - (await store.now()).getTime() - ms;
-  assert.ok(Math.abs(differenceMs) < MINUTE_MS, `the next scheduled time is ${differenceMs} ms off`);
+async function declared(store: TestedStore) {
+  const { declaredAt } = await registered(store);
+  return { declaredAt };
 }

@@ -1,3 +1,4 @@
+import { InMemoryJobs } from '#cronlatch/storage/memory/in-memory-jobs';
 import { parseDuration } from '#cronlatch/core/duration';
 import { SettableClock } from 'cronlatch/testing';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
@@ -44,7 +45,10 @@ export async function sqlStores(
 ): Promise<PlaceStores & { close(): Promise<void> }> {
   const operator = await new DataSource(database.options).initialize();
   const clock = new PausingClock(now);
-  const ahead = { ms: clock.wallMs() - (await databaseNowUs(operator)) / 1000 };
+  const ahead = {
+    ms: clock.wallMs() - (await databaseNowUs(operator)) / 1000,
+    jobs: new InMemoryJobs(),
+  };
   const opened: { close(): Promise<void> }[] = [];
   const inFlight = new StatementsInFlight();
   return {

@@ -6,7 +6,8 @@ export class WithoutRegister {
   readonly summaries: RunStore['summaries'] = () => Promise.resolve([]);
   readonly registerJobs: RunStore['registerJobs'] = () => Promise.resolve();
   readonly jobs: RunStore['jobs'] = () => Promise.resolve({ now: new Date(), jobs: [] });
-  readonly updateJobs: RunStore['updateJobs'] = () => Promise.resolve();
+  readonly since: RunStore['since'] = () => Promise.resolve([]);
+  readonly answerJobs: RunStore['answerJobs'] = () => Promise.resolve();
   readonly forgetJob: RunStore['forgetJob'] = () => Promise.resolve(false);
   readonly check: RunStore['check'] = () => Promise.resolve();
 }

@@ -2,7 +2,7 @@ import {
   isDeclaration,
   scheduleText,
   type DeclaredJob,
-  type JobChange,
+  type JobAnswer,
   type JobRegister,
   type JobRegistration,
   type RegisteredJob,
@@ -16,26 +16,19 @@ import { readInstant, readNow, readRequiredInstant } from './run-rows';
 /** The registrations as a parameter, for one statement. */
 export function registeredJson(registrations: readonly JobRegistration[]): string {
   return sortedJson(
-    registrations.map(({ job, declared, nextScheduledAt, version, registeredBy }) => ({
+    registrations.map(({ job, declared, version, registeredBy }) => ({
       job,
       edition: version,
       instance: registeredBy,
       declaration: JSON.stringify(declared),
       times: scheduleText(declared),
-      next: microsecondsOf(nextScheduledAt),
     })),
   );
 }
 
-/** The changes as a parameter, for one statement. */
-export function changedJson(changes: readonly JobChange[]): string {
-  return sortedJson(
-    changes.map(({ job, answeredAt, nextScheduledAt }) => ({
-      job,
-      answered: microsecondsOf(answeredAt),
-      next: microsecondsOf(nextScheduledAt),
-    })),
-  );
+/** The answers as a parameter, for one statement. */
+export function answeredJson(answers: readonly JobAnswer[]): string {
+  return sortedJson(answers.map(({ job, answeredAt }) => ({ job, answered: answeredAt.getTime() * 1000 })));
 }
 
 /** Binds the statements on a table. `undefined` without the table, which must have no errors. */
@@ -73,9 +66,6 @@ export function fieldsOf(
     .join(', ');
 }
 
-/** Older versions wrote them. */
-const UNREAD = /^(last|previous)_|^schedule$/;
-
 export function jobTexts(jobTable: TableDefinition, dialect: SqlDialect, shape: TableShape) {
   const { now } = shape;
   const { us, at, after, is, elements, onDuplicate, proposed, updateMatched, returningId } =
@@ -85,35 +75,26 @@ export function jobTexts(jobTable: TableDefinition, dialect: SqlDialect, shape: 
     job: 'text',
     declaration: 'text',
     times: 'text',
-    next: 'integer',
     edition: 'text',
     instance: 'text',
   });
-  const changes = elements(':jobs', {
-    job: 'text',
-    answered: 'integer',
-    next: 'integer',
-  });
+  const answers = elements(':jobs', { job: 'text', answered: 'integer' });
+  const answered = at('j.answered');
   const stored = (column: string): string => `${table}.${column}`;
-  const [old, next] = [stored('next_scheduled_at'), proposed('next_scheduled_at')];
   const replaced = ['schedule', 'declared', 'version', 'registered_by', 'registered_at'].map(
     (column) => `${column} = ${proposed(column)}`,
   );
   return {
-    list: `SELECT n.now_us AS now_us, ${fieldsOf({ columns: jobTable.columns.filter(({ name }) => !UNREAD.test(name)) }, us)}
+    list: `SELECT n.now_us AS now_us, ${fieldsOf({ columns: jobTable.columns.filter(({ name }) => name !== 'schedule') }, us)}
       FROM (SELECT ${us(now)} AS now_us) n LEFT JOIN ${table} r ON TRUE`,
     // MySQL assigns from left to right, so a column is assigned after the columns that depend on its old value.
-    register: `INSERT INTO ${table} (job_name, declared, schedule, next_scheduled_at, version, registered_by, registered_at)
-      SELECT j.job, j.declaration, j.times, ${at('j.next')}, j.edition, j.instance, ${now} FROM ${registered} WHERE TRUE
-      ${onDuplicate('job_name')} next_scheduled_at = CASE WHEN ${stored('schedule')} <> ${proposed('schedule')} OR ${old} IS NULL THEN ${next}
-          WHEN ${old} > ${next} AND ${next} > ${now} THEN ${next} ELSE ${old} END,
+    register: `INSERT INTO ${table} (job_name, declared, schedule, declared_at, version, registered_by, registered_at)
+      SELECT j.job, j.declaration, j.times, ${now}, j.edition, j.instance, ${now} FROM ${registered} WHERE TRUE
+      ${onDuplicate('job_name')} declared_at = CASE WHEN ${stored('schedule')} = ${proposed('schedule')} AND ${stored('declared_at')} IS NOT NULL
+          THEN ${stored('declared_at')} ELSE ${proposed('declared_at')} END,
         ${replaced.join(', ')}`,
-    update: `${updateMatched(
-      table,
-      changes,
-      'r.job_name = j.job',
-      `next_scheduled_at = ${at('j.next')}`,
-    )} AND r.next_scheduled_at <= ${at('j.answered')}`,
+    answer: `${updateMatched(table, answers, 'r.job_name = j.job', `answered_at = ${answered}`)}
+      AND (r.answered_at IS NULL OR r.answered_at < ${answered})`,
     forget: `DELETE FROM ${table} WHERE ${is('job_name', ':job')} AND registered_at < ${after(':idle')}${
       returningId === '' ? '' : ' RETURNING job_name'
     }`,
@@ -123,10 +104,6 @@ export function jobTexts(jobTable: TableDefinition, dialect: SqlDialect, shape: 
 /** Two instances that lock the rows in the same order do not block each other for good. */
 function sortedJson(jobs: readonly { readonly job: string }[]): string {
   return JSON.stringify(jobs.toSorted((a, b) => (a.job < b.job ? -1 : 1)));
-}
-
-function microsecondsOf(instant: Date | undefined): number | undefined {
-  return instant && instant.getTime() * 1000;
 }
 
 /** The rows of `list`. Without a job, there is one row without a name. */
@@ -146,7 +123,8 @@ function readJob(row: SqlRow) {
   return {
     job,
     declared: readDeclared(row['declared']),
-    nextScheduledAt: readInstant(row, 'next_scheduled_at', subject),
+    declaredAt: readInstant(row, 'declared_at', subject),
+    answeredAt: readInstant(row, 'answered_at', subject),
     version: String(row['version']),
     registeredBy: String(row['registered_by']),
     registeredAt: readRequiredInstant(row, 'registered_at', subject),

@@ -140,6 +140,11 @@ export class RunStatements {
     return this.#bind(text, { ...Object.fromEntries(listed), notBefore, before });
   }
 
+  since(starts: ReadonlyMap<string, Date>): SqlStatement {
+    const jobs = [...starts].map(([job, start]) => ({ job, since: start.getTime() * 1000 }));
+    return this.#bind(this.#texts.since, { jobs: JSON.stringify(jobs) });
+  }
+
   events({ job, scope, periodKey }: RunKey): SqlStatement {
     return this.#bind(this.#texts.events, { job, scope, periodKey });
   }

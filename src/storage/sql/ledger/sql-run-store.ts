@@ -5,7 +5,7 @@ import {
   type Clock,
   type StatementOptions,
 } from '../../../core';
-import type { JobChange, JobRegister, JobRegistration } from '../../../ledger/job-register';
+import type { JobAnswer, JobRegister, JobRegistration } from '../../../ledger/job-register';
 import { describeRun } from '../../../ledger/run';
 import type { Claim, LatestRun, Run, RunEvent, RunKey, RunSummary } from '../../../ledger/run';
 import type { RequestStore } from '../../../ledger/request-store';
@@ -36,7 +36,7 @@ import { DuplicateRecord } from '../statements/sql-failure';
 import type { TableDefinition } from '../schema/table-definition';
 import type { RunTables } from '../schema/tables';
 import { VerifiedTables, type SqlTablesOptions } from '../tables/verified-tables';
-import { changedJson, jobTexts, readJobs, registeredJson, statementsOn } from './job-statements';
+import { answeredJson, jobTexts, readJobs, registeredJson, statementsOn } from './job-statements';
 import { deletionOf, PurgeWalk } from './purge-walk';
 import { SqlRequestStore } from './sql-request-store';
 import { SqlRunLogs } from './sql-run-logs';
@@ -187,6 +187,11 @@ export class SqlRunStore implements RunStore {
     return result.rows.slice(0, query.limit).map(readSummary);
   }
 
+  async since(starts: ReadonlyMap<string, Date>, options: StatementOptions): Promise<readonly RunSummary[]> {
+    if (starts.size === 0) return [];
+    return (await this.#execute((of) => of.since(starts), options)).result.rows.map(readSummary);
+  }
+
   async events(key: RunKey, options: StatementOptions): Promise<readonly RunEvent[]> {
     const { result } = await this.#execute((of) => of.events(key), options, describeRun(key));
     return result.rows.map((row) => readEvent(row, `the history of ${describeRun(key)}`));
@@ -213,8 +218,8 @@ export class SqlRunStore implements RunStore {
     return readJobs((await this.#onJobs('list', {}, options)).rows);
   }
 
-  async updateJobs(changes: readonly JobChange[], options: StatementOptions): Promise<void> {
-    if (changes.length > 0) await this.#onJobs('update', { jobs: changedJson(changes) }, options);
+  async answerJobs(answers: readonly JobAnswer[], options: StatementOptions): Promise<void> {
+    if (answers.length > 0) await this.#onJobs('answer', { jobs: answeredJson(answers) }, options);
   }
 
   async forgetJob(job: string, idleMs: number, options: StatementOptions): Promise<boolean> {

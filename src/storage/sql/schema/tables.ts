@@ -114,17 +114,11 @@ const jobColumns = (nameLength: number): readonly TableColumn[] => [
   { ...needed('job_name', text(nameLength)), isKey: true },
   needed('declared', NOTE),
   needed('schedule', NOTE),
-  optional('next_scheduled_at', INSTANT),
+  optional('declared_at', INSTANT),
+  optional('answered_at', INSTANT),
   needed('version', text(64)),
   needed('registered_by', text(255)),
   needed('registered_at', INSTANT),
-  optional('previous_declared', NOTE),
-  optional('previous_registered_by', text(255)),
-  optional('previous_registered_at', INSTANT),
-  optional('last_started_at', INSTANT),
-  optional('last_finished_at', INSTANT),
-  optional('last_outcome', word(12)),
-  optional('last_holder', text(255)),
 ];
 
 /** Requests to run a job, and notices that wait to be sent. */

@@ -1,3 +1,4 @@
+import { SchemaMismatchError } from 'cronlatch';
 import type { StatementOptions } from 'cronlatch/provider';
 import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
 import type { Claim, Run } from '#cronlatch/ledger/run';
@@ -33,6 +34,9 @@ export class SimulatedRunStore extends WithoutRegister implements RunStore {
   events: RunStore['events'] = (key, options) => this.#read(options, () => this.#table.events(key, options));
   purge: RunStore['purge'] = (request, options) =>
     this.#read(options, () => this.#table.purge(request, options));
+
+  /** Without a register, runs before the start of an instance count, too. */
+  override readonly jobs: RunStore['jobs'] = () => Promise.reject(new SchemaMismatchError('no register'));
 
   insert: RunStore['insert'] = (run, options) =>
     this.#write('insert', run.started?.claimedBy, options, () => this.#table.insert(run, options));

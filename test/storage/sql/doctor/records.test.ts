@@ -17,9 +17,8 @@ const DECLARED: DeclaredJob = {
 
 function job(changes: Partial<RegisteredJob> = {}): RegisteredJob {
   return {
-    ...{ job: 'close-day', declared: DECLARED, nextScheduledAt: undefined, version: '1.0.0' },
-    ...{ registeredBy: 'web-2/17', registeredAt: after(-HOUR_MS), previous: undefined },
-    ...{ lastStartedAt: undefined, lastFinishedAt: undefined, lastOutcome: undefined, lastHolder: undefined },
+    ...{ job: 'close-day', declared: DECLARED, version: '1.0.0', declaredAt: NOW },
+    ...{ registeredBy: 'web-2/17', registeredAt: after(-HOUR_MS), answeredAt: undefined },
     ...changes,
   };
 }

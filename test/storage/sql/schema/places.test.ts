@@ -82,12 +82,12 @@ testOtherPlace(
     const declared = { ...REGISTRATION.declared, keepAlive: true };
     for (const each of [REGISTRATION, { ...REGISTRATION, declared }])
       await store.registerJobs([{ ...each, job }], LIMIT);
-    const answeredAt = REGISTRATION.nextScheduledAt ?? assert.fail();
-    await store.updateJobs([{ job, answeredAt, nextScheduledAt: undefined }], LIMIT);
+    const answeredAt = new Date();
+    await store.answerJobs([{ job, answeredAt }], LIMIT);
     const { jobs } = await store.jobs(LIMIT);
     assert.deepEqual(
-      jobs.map((each) => [each.job, each.declared, each.nextScheduledAt]),
-      [[job, declared, undefined]],
+      jobs.map((each) => [each.job, each.declared, each.answeredAt]),
+      [[job, declared, answeredAt]],
     );
   },
 );
