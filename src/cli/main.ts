@@ -5,7 +5,6 @@
  */
 import { Command } from 'commander';
 import { VERSION } from '../core/version';
-import { addCalendarCommand } from './commands/calendar';
 import { addCompletionCommand } from './commands/completion';
 import { addDashboardCommand } from './commands/dashboard';
 import { addDemoCommand } from './commands/demo';
@@ -20,14 +19,13 @@ import { addRunNowCommand } from './commands/run-now';
 import { addRunCommands } from './commands/runs';
 import { addStatusCommand } from './commands/status';
 import { addWhyCommand } from './commands/why';
-import { exitCodeOf, linesOf, stackOf } from './failure';
+import { exitCodeOf, linesOf, stackOf, UsageError } from './failure';
 import { groupHelp } from './help';
 import { endProcess, ignoreClosedPipes, io, printNote, useIo, type Io } from './terminal';
 
 /** In the order of the help. */
 const COMMANDS: readonly ((program: Command) => void)[] = [
   addStatusCommand,
-  addCalendarCommand,
   addDashboardCommand,
   addWhyCommand,
   addRunNowCommand,
@@ -57,6 +55,12 @@ function programOf(): Command {
       outputError: () => {}, // `fail` prints it, like every other error.
     });
   for (const add of COMMANDS) add(program);
+  program
+    .command('calendar [words...]', { hidden: true })
+    .allowUnknownOption()
+    .action(() => {
+      throw new UsageError('cronlatch calendar is gone. Use cronlatch history JOB, or the dashboard.');
+    });
   for (const command of program.commands) command.option('--verbose', 'print the stack of an error, too');
   groupHelp(program);
   return program;

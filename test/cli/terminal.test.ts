@@ -53,14 +53,7 @@ testOperated('a table has the same shape on every terminal, and breaks no word',
     reason: 'moving the database to the new rack',
   };
   await guard.locks.hold('nightly', hold);
-  for (const args of [
-    'jobs',
-    'locks',
-    'history',
-    `history ${OSAKA}`,
-    `calendar ${OSAKA}`,
-    `missed ${OSAKA}`,
-  ]) {
+  for (const args of ['jobs', 'locks', 'history', `history ${OSAKA}`, `missed ${OSAKA}`]) {
     const whole = (await call(args)).stdout;
     const [words, [first = '']] = [new Set(whole.split(/\s+/)), whole.split(' ')];
     for (const columns of [40, 60, 80, 100, 160]) {

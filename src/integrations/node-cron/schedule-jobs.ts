@@ -1,6 +1,5 @@
 import { schedule, type ScheduledTask, type TaskContext } from 'node-cron';
 import { InvalidLockUseError, type LockedTask } from '../../core';
-import { hostTimeZone } from '../../core/clock';
 import { checkOptionNames } from '../../core/options';
 import type { GuardConfiguration, JobGuard } from '../../guard';
 import { bindGuard, requireGuard } from '../../guard/configured-guard';
@@ -15,7 +14,6 @@ import {
 } from '../../guard/calls/guarded-method';
 import { invokeTick } from '../../guard/calls/invocation';
 import type { AdmittedJob, JobDeclaration } from '../../guard/jobs/job';
-import { businessDateAt } from '../../ledger/periods/business-date';
 import { checkedSchedule, taskOptions, type CronSchedule, type ScheduleOptions } from './cron-schedule';
 import { onDroppedTicks } from './dropped-ticks';
 
@@ -50,7 +48,6 @@ export function scheduleJobs(
   for (const instance of all) checkOtherMethods(instance, all);
   const calls = callsOf(guard);
   const jobs = calls.admit(methods);
-  warnOfSkippedDates(calls, jobs);
   for (const instance of all) {
     scheduled.add(instance);
     bindGuard(instance, guard);
@@ -117,7 +114,6 @@ export function scheduleLocked(
   const declaration = { place, configuration: locked, call, schedules: [cron], isAccepted: true } as const;
   const calls = callsOf(guard);
   const job = calls.admitOne(declaration);
-  warnOfSkippedDates(calls, [job]);
   const created = scheduleTask(calls, job, { ...cron, name: locked.name }, async (scheduledAt) => {
     const tick = { task, args: [], call, scheduledAt };
     const result = await calls.execute(job, tick).catch(() => undefined); // An event has reported it.
@@ -182,16 +178,4 @@ function scheduledMethodOf(instance: object, key: string | symbol): ScheduledMet
   throw new InvalidLockUseError(
     `${place} has @Scheduled but neither @SchedulerLock nor @OncePer…, so it would run on every instance at once. Add one of them.`,
   );
-}
-
-/** When the clocks go forward, node-cron has no ticks in between. A job with only a lock has no run on such a date. */
-function warnOfSkippedDates(calls: Calls, jobs: readonly AdmittedJob[]): void {
-  for (const { lock, policy, expectation, schedules: [schedule] = [] } of jobs) {
-    const at = policy === undefined ? expectation.schedule?.skippedAfter(new Date()) : undefined;
-    if (at === undefined || schedule === undefined || !('expression' in schedule)) continue;
-    const date = businessDateAt(at, { timeZone: schedule.timeZone ?? hostTimeZone() });
-    calls.warn(
-      `Job '${lock.job}' does not run on ${date}: at ${at.toISOString()}, the clocks skip all its times of that date. Choose a time that exists on every date, or a time zone without clock changes, such as 'UTC'.`,
-    );
-  }
 }

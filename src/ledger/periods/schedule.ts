@@ -33,7 +33,6 @@ export function intervalOf({
 interface Times {
   next(after: Date): Date | undefined;
   previous(notAfter: Date): Date | undefined;
-  skippedAfter?(from: Date): Date | undefined;
 }
 
 /** A year of hours. */
@@ -72,12 +71,6 @@ export class Schedule {
   /** The last time not after an instant. */
   previous(notAfter: Date): Date | undefined {
     return earliestFirst(this.#times.map((times) => times.previous(notAfter))).at(-1);
-  }
-
-  /** The first change of clocks within a year that is the one time of its date, because it skips all others. */
-  skippedAfter(from: Date): Date | undefined {
-    const first = earliestFirst(this.#times.map((times) => times.skippedAfter?.(from)))[0];
-    return this.#times.length === 1 ? first : undefined;
   }
 
   /** The first times after an instant, at most so many. */
@@ -158,10 +151,6 @@ class CronTimes implements Times {
     const [found] = this.#cron.previousRuns(1, new Date(atMs + 1));
     const fromMs = found?.getTime() ?? atMs - LOOKAHEAD_MS;
     return this.#skippedDates(fromMs, atMs + 1).at(-1) ?? found;
-  }
-
-  skippedAfter(from: Date): Date | undefined {
-    return this.#skippedDates(from.getTime(), from.getTime() + LOOKAHEAD_MS)[0];
   }
 
   #read(timeZone: string): Croner.Cron {

@@ -228,16 +228,3 @@ void test('a stretch of time has its first scheduled time, the start included an
   assert.equal(firstIn('2026-11-28T03:00Z', '2026-11-28T04:00Z'), '2026-11-28T03:00Z');
   assert.equal(firstIn('2026-11-28T02:00Z', '2026-11-28T03:00Z'), undefined);
 });
-
-void test('the change that replaces all times of a date is found a year ahead, but not for several schedules', () => {
-  const declared: DeclaredSchedule = {
-    expression: '30 2 * * *',
-    dialect: 'node-cron',
-    timeZone: 'Europe/Paris',
-  };
-  const skippedAfter = (schedule: Schedule): string | undefined =>
-    short(schedule.skippedAfter(new Date('2026-04-01')));
-  assert.equal(skippedAfter(scheduleOf(declared)), '2027-03-28T01:00Z');
-  assert.equal(skippedAfter(scheduleOf(declared, { ...declared, expression: '30 4 * * *' })), undefined);
-  assert.equal(skippedAfter(cronOf('30 3 * * *', 'node-cron', 'Europe/Paris')), undefined);
-});
