@@ -2,8 +2,9 @@
  * What is expected of a job: when it is due, whether it is late, and which periods it has missed. The guard, the commands,
  * the dashboard, the metrics and the notices all ask here. Reads nothing but calendars.
  */
-import { InvalidLockConfigurationError } from '../core';
+import { InvalidLockConfigurationError, type LockState } from '../core';
 import { DAY_MS } from '../core/duration';
+import { readHold } from '../core/lease/hold-owner';
 import type { DeclaredJob, RegisteredJob } from './job-register';
 import { declaredPolicy } from './known-register';
 import { askCalendar, everyDay, type CalendarAnswer } from './periods/calendar';
@@ -166,6 +167,14 @@ export function nextTimeOf({ declared }: RegisteredJob, now: Date): Date | undef
   return declared.enabled === false ? undefined : scheduleOf(declared)?.next(now);
 }
 
+/** An operator keeps a paused job from running. While a job runs, only the ledger shows for which period, if it has one. */
+export function isHeldBack(
+  { declared }: Pick<RegisteredJob, 'declared'>,
+  lock: LockState | undefined,
+): boolean {
+  return lock?.isHeld === true && (declared.kind === 'lock' || readHold(lock.lockedBy) !== undefined);
+}
+
 /**
  * The newest scheduled time that passed longer ago than `lateAfterMs` and that no instance has answered. A run of its period,
  * or of a later one, answers it.
@@ -180,9 +189,10 @@ export function lateTime(
     answeredAt = new Date(0),
   }: Pick<RegisteredJob, 'job' | 'declared' | 'declaredAt' | 'answeredAt'>,
   runs: readonly RunSummary[],
-  { now, lateAfterMs }: { readonly now: Date; readonly lateAfterMs: number },
+  { now, lateAfterMs, lock }: { now: Date; lateAfterMs: number; lock?: LockState | undefined },
 ): Date | undefined {
-  if (declared.enabled === false || declaredAt === undefined) return undefined;
+  if (declared.enabled === false || declaredAt === undefined || isHeldBack({ declared }, lock))
+    return undefined;
   const before = new Date(now.getTime() - lateAfterMs);
   const every = intervalOf(declared);
   if (every !== undefined) {

@@ -351,6 +351,22 @@ void test('a tick that another instance has answered is not late', async () => {
   assert.deepEqual(await lateJobs(of), []);
 });
 
+void test('a job that has only a lock is not late while another instance runs it, but when that has crashed', async () => {
+  const of = bench();
+  const reported: string[] = [];
+  of.guard.on('job:late', ({ job }) => void reported.push(job));
+  scheduled(of, JOB);
+  await registered(of);
+  of.clock.advance('1h');
+  assert.ok(await of.other.lock({ name: JOB.name, lockAtMostFor: '2h' }));
+  of.clock.advance('1h');
+  await of.guard.runOverdue();
+  assert.deepEqual([reported, await lateJobs(of)], [[], []]);
+  of.clock.advance('90m');
+  await of.guard.runOverdue();
+  assert.deepEqual([reported, await lateJobs(of)], [[JOB.name], [JOB.name]]);
+});
+
 void test('a job is not late while an operator holds its lock, but when the hold has ended', async () => {
   const of = bench();
   const reported: string[] = [];

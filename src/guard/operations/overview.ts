@@ -144,8 +144,7 @@ export async function readOverview(
       at,
     };
     const unread = row ? [unreadableRemark(row)] : [];
-    const isPaused = lock !== undefined && readHold(lock.lockedBy) !== undefined;
-    const late = job && !isPaused ? lateTime(job, own, { now, lateAfterMs }) : undefined;
+    const late = job && lateTime(job, own, { now, lateAfterMs, lock });
     const ofSchedule = [...lateRemark(found, late), ...missedRemark(name, missed?.get(name) ?? [])];
     return overviewOfJob(found, [...unread, ...clockRemark(lock), ...ofSchedule]);
   });

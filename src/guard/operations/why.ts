@@ -72,11 +72,8 @@ export async function readWhy(
       : undefined;
   const ofRun = run && runObstacle(run, { isLocked: lock?.isHeld === true, lockId, when, now });
   const nextScheduledAt = registered && nextTimeOf(registered, now);
-  const isPaused = lock?.isHeld === true && readHold(lock.lockedBy) !== undefined;
   const late =
-    registered && !isPaused
-      ? lateTime(registered, run ? [run] : [], { now, lateAfterMs: LATE_AFTER_MS })
-      : undefined;
+    registered && lateTime(registered, run ? [run] : [], { now, lateAfterMs: LATE_AFTER_MS, lock });
   const [missed] = missedRemark(job, (await jobs?.missed([job]))?.get(job) ?? []);
   return {
     obstacles: [

@@ -11,8 +11,7 @@ import {
   isDeclaredOtherwise,
   REGISTER_EVERY_MS,
 } from '../../ledger/job-register';
-import { lateTime, NEVER } from '../../ledger/expected';
-import { readHold } from '../../core/lease/hold-owner';
+import { isHeldBack, lateTime, NEVER } from '../../ledger/expected';
 import { limitOf, retryTransient, type LedgerContext } from '../../ledger/store-statements';
 import type { JobKeeper } from '../calls/calls';
 import type { JobGuardOptions } from '../jobs/job-guard-options';
@@ -212,17 +211,11 @@ export class Register implements JobKeeper, Service {
       const stored = register.jobs.find((each) => each.job === job);
       // An operator may have deleted its row.
       if (stored === undefined) entry.isPending = true;
-      const late =
-        stored &&
-        lateTime(
-          stored,
-          runs.filter((run) => run.job === job),
-          of,
-        );
+      const own = runs.filter((run) => run.job === job);
+      const late = stored && lateTime(stored, own, of);
       const { lock: name } = entry.declared;
-      const held = late && (await lockProvider.inspect?.(name));
-      // It is not late while it is paused. The next poll looks again.
-      if (held?.isHeld && readHold(held.lockedBy)) continue;
+      // The next poll looks again.
+      if (late && isHeldBack(entry, await lockProvider.inspect?.(name))) continue;
       entry.settle(new Date(register.now.getTime() - this.lateAfterMs));
       if (late !== undefined) events.emit('job:late', { name, job, scheduledAt: late });
     }
