@@ -42,6 +42,13 @@ const FIELDS: readonly Field[] = [
   fieldOf('weekday', [0, 7], 'sun mon tue wed thu fri sat'),
 ];
 
+const MOST_FIELDS: Readonly<Record<Dialect, readonly [most: number, more: string]>> = {
+  'node-cron': [6, ', or 6 with seconds'],
+  cron: [6, ', or 6 with seconds'],
+  croner: [7, ', 6 with seconds, or 7 with a year'],
+  unix: [5, ''],
+};
+
 /**
  * Rewrites the notations of a dialect into six fields of lists, which croner reads.
  *
@@ -50,13 +57,12 @@ const FIELDS: readonly Field[] = [
 export function readExpression(expression: string, dialect: Dialect): string {
   if (typeof expression !== 'string') throw new RangeError('it is not a text');
   const text = expression.trim();
-  if (dialect === 'croner') return text;
   const nicknames = dialect === 'cron' ? NICKNAMES_OF_CRON : NICKNAMES;
   const fields = (nicknames[text.toLowerCase()] ?? text).split(/\s+/);
-  if (fields.length !== 5 && (fields.length !== 6 || dialect === 'unix'))
-    throw new RangeError(
-      `its number of fields is ${fields.length} instead of 5${dialect === 'unix' ? '' : ', or 6 with seconds'}`,
-    );
+  const [most, more] = MOST_FIELDS[dialect];
+  if (fields.length < 5 || fields.length > most)
+    throw new RangeError(`its number of fields is ${fields.length} instead of 5${more}`);
+  if (dialect === 'croner') return fields.join(' ');
   const [day = '', , weekday = ''] = fields.slice(-3);
   if (
     dialect === 'unix' &&

@@ -4,7 +4,7 @@ import { DAY_MS } from '../../core/duration';
 import { InvalidLockConfigurationError } from '../../core/errors';
 import { describeValue, refuseOption } from '../../core/options';
 import { DIALECTS, readExpression, type Dialect } from './schedule-expression';
-import { checkTimeZone, offsetStretches } from './time-zone';
+import { checkTimeZone, MOST_OFFSET_MS, offsetStretches, type OffsetStretch } from './time-zone';
 
 export interface DeclaredCron {
   readonly expression: string;
@@ -104,19 +104,17 @@ function onceAt(at: Date): Times {
   };
 }
 
-const OFFSET = /^([+-])(\d\d):(\d\d)$/;
-/** How far a date is searched for whose times the clocks skip, if the expression has no other time. */
-const LOOKAHEAD_MS = 366 * DAY_MS;
+/** No change of the clocks repeats or skips more. */
+const MOST_CHANGE_MS = DAY_MS;
 
 /**
- * The times of one expression. croner has them, but for one kind: if the clocks skip all times of a date, the change itself
- * is the one time of that date. croner does this only for an expression with one hour and one minute. Such an expression
- * names a repeated time once, the first. Every other names both.
+ * The times of one expression. croner finds them on the wall clock, as if that were UTC, and here they get their instants. If
+ * the clocks skip all times of a date, the change itself is the one time of that date. An expression with one time a day names
+ * a repeated time once, the first. Every other names both.
  */
 class CronTimes implements Times {
-  readonly #cron: Croner.Cron;
-  /** By the wall clock, as if that were UTC. */
-  #wall: Croner.Cron | undefined;
+  readonly #wall: Croner.Cron;
+  readonly #isOnceADay: boolean;
 
   constructor(
     private readonly declared: DeclaredCron,
@@ -125,68 +123,85 @@ class CronTimes implements Times {
     const { expression, timeZone, dialect } = declared;
     if (!DIALECTS.includes(dialect)) refuseOption(`dialect${of}`, dialect, `use ${DIALECTS.join(', ')}`);
     if (timeZone !== undefined && !OFFSET.test(timeZone)) checkTimeZone(timeZone, `timeZone${of}`);
+    const named = `The cron expression ${describeValue(expression)}${of}`;
     try {
-      this.#cron = this.#read(timeZone ?? hostTimeZone());
+      const read = readExpression(expression, dialect);
+      const fields = read.split(' ');
+      this.#isOnceADay = fields.slice(0, fields.length === 5 ? 2 : 3).every((field) => /^\d+$/.test(field));
+      // Loaded only for an application with schedules.
+      // eslint-disable-next-line @typescript-eslint/no-require-imports -- an import would load it at the start
+      const { Cron } = require('croner') as typeof Croner;
+      this.#wall = new Cron(read, { utcOffset: 0, domAndDow: dialect === 'node-cron', paused: true });
     } catch (cause) {
       const why = (cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, '');
-      throw new InvalidLockConfigurationError(
-        `The cron expression ${describeValue(expression)}${of} cannot be read: ${why}.`,
-        { cause },
-      );
+      throw new InvalidLockConfigurationError(`${named} cannot be read: ${why}.`, { cause });
     }
-    if (this.next(new Date()) !== undefined) return;
-    throw new InvalidLockConfigurationError(
-      `The cron expression ${describeValue(expression)}${of} never fires: no date matches it.`,
-    );
+    if (this.next(new Date()) === undefined)
+      throw new InvalidLockConfigurationError(`${named} never fires: no date matches it.`);
   }
 
   next(after: Date): Date | undefined {
-    const found = this.#cron.nextRun(after) ?? undefined;
-    const untilMs = found?.getTime() ?? after.getTime() + LOOKAHEAD_MS;
-    return this.#skippedDates(after.getTime(), untilMs)[0] ?? found;
+    const afterMs = after.getTime();
+    // One time lies before the end of this search, unless the clocks skip it.
+    const wallMs = this.#wallAfter(afterMs + MOST_OFFSET_MS);
+    const toMs = (wallMs ?? afterMs) + 2 * MOST_OFFSET_MS;
+    for (const { fromMs, toMs: endMs, offsetMs, firstWallMs, isTime } of this.#stretches(afterMs + 1, toMs)) {
+      if (isTime && fromMs > afterMs) return new Date(fromMs);
+      const nextWallMs = this.#wallAfter(Math.max(firstWallMs - 1, afterMs + offsetMs)) ?? Infinity;
+      if (nextWallMs - offsetMs < endMs) return new Date(nextWallMs - offsetMs);
+    }
+    return wallMs === undefined ? undefined : this.next(new Date(toMs - 1));
   }
 
   previous(notAfter: Date): Date | undefined {
-    const atMs = notAfter.getTime();
-    const [found] = this.#cron.previousRuns(1, new Date(atMs + 1));
-    const fromMs = found?.getTime() ?? atMs - LOOKAHEAD_MS;
-    return this.#skippedDates(fromMs, atMs + 1).at(-1) ?? found;
+    const untilMs = notAfter.getTime() + 1;
+    const wallMs = this.#wallBefore(untilMs - MOST_OFFSET_MS);
+    const fromMs = (wallMs ?? untilMs) - 2 * MOST_OFFSET_MS;
+    for (const stretch of this.#stretches(fromMs, untilMs).reverse()) {
+      const { toMs, offsetMs, firstWallMs, isTime } = stretch;
+      const lastWallMs = this.#wallBefore(Math.min(toMs, untilMs) + offsetMs) ?? -Infinity;
+      if (lastWallMs >= firstWallMs) return new Date(lastWallMs - offsetMs);
+      if (isTime) return new Date(stretch.fromMs);
+    }
+    return wallMs === undefined ? undefined : this.previous(new Date(fromMs - 1));
   }
 
-  #read(timeZone: string): Croner.Cron {
-    const { expression, dialect } = this.declared;
-    const [, sign, hours, minutes] = OFFSET.exec(timeZone) ?? [];
-    const utcOffset = Number(`${sign}1`) * (Number(hours) * 60 + Number(minutes));
-    const zone = sign === undefined ? { timezone: timeZone } : { utcOffset };
-    // Loaded only for an application with schedules.
-    // eslint-disable-next-line @typescript-eslint/no-require-imports -- an import would load it at the start
-    const { Cron } = require('croner') as typeof Croner;
-    const domAndDow = dialect === 'node-cron';
-    return new Cron(readExpression(expression, dialect), { ...zone, domAndDow, paused: true });
+  #wallAfter(ms: number): number | undefined {
+    return this.#wall.nextRun(new Date(ms))?.getTime();
   }
 
-  /** The changes of the clocks after `fromMs` and before `toMs` that skip all times of a date. */
-  #skippedDates(fromMs: number, toMs: number): Date[] {
-    const { timeZone = hostTimeZone() } = this.declared;
-    if (OFFSET.test(timeZone)) return [];
-    const stretches = offsetStretches(timeZone, fromMs, toMs + 1);
-    return stretches.flatMap(({ toMs: changeMs, offsetMs }, index) => {
-      const after = stretches[index + 1];
-      if (after === undefined || after.offsetMs <= offsetMs || changeMs <= fromMs || changeMs >= toMs)
-        return [];
-      return this.#skipsDate(changeMs + offsetMs, changeMs + after.offsetMs) ? [new Date(changeMs)] : [];
+  #wallBefore(ms: number): number | undefined {
+    return this.#wall.previousRuns(1, new Date(ms))[0]?.getTime();
+  }
+
+  /** The stretches that reach into a time, with the first wall time that they name, and whether they begin with a time. */
+  #stretches(fromMs: number, toMs: number) {
+    const stretches = stretchesOf(this.declared.timeZone ?? hostTimeZone(), fromMs - MOST_CHANGE_MS, toMs);
+    return stretches.flatMap((stretch, index) => {
+      const beganWallMs = stretch.fromMs + stretch.offsetMs;
+      const leftWallMs = stretch.fromMs + (stretches[index - 1] ?? stretch).offsetMs;
+      const firstWallMs = this.#isOnceADay ? Math.max(beganWallMs, leftWallMs) : beganWallMs;
+      const isTime = beganWallMs > leftWallMs && this.#skipsDate(leftWallMs, beganWallMs);
+      return stretch.toMs <= fromMs ? [] : [{ ...stretch, firstWallMs, isTime }];
     });
   }
 
   /** Whether a date has times by the wall clock, and all of them in the gap. */
   #skipsDate(gapFromMs: number, gapToMs: number): boolean {
-    const wall = (this.#wall ??= this.#read('+00:00'));
     for (let day = Math.floor(gapFromMs / DAY_MS); day * DAY_MS < gapToMs; day += 1) {
-      const first = wall.nextRun(new Date(day * DAY_MS - 1))?.getTime() ?? Infinity;
+      const first = this.#wallAfter(day * DAY_MS - 1) ?? Infinity;
       if (first < gapFromMs || first >= Math.min(gapToMs, (day + 1) * DAY_MS)) continue;
-      const last = wall.previousRuns(1, new Date((day + 1) * DAY_MS))[0]?.getTime() ?? first;
-      if (last < gapToMs) return true;
+      if ((this.#wallBefore((day + 1) * DAY_MS) ?? first) < gapToMs) return true;
     }
     return false;
   }
+}
+
+const OFFSET = /^([+-])(0\d|1[0-5]):([0-5]\d)$/;
+
+function stretchesOf(timeZone: string, fromMs: number, toMs: number): OffsetStretch[] {
+  const [, sign, hours, minutes] = OFFSET.exec(timeZone) ?? [];
+  if (sign === undefined) return offsetStretches(timeZone, fromMs, toMs);
+  const offsetMs = Number(`${sign}1`) * (Number(hours) * 60 + Number(minutes)) * 60_000;
+  return [{ fromMs, toMs, offsetMs }];
 }
