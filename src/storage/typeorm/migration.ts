@@ -3,7 +3,6 @@ import { checkOptionNames, refuseOption } from '../../core/options';
 import { quotePath } from '../sql/dialects/sql-dialect';
 import type { SqlRow } from '../sql/statements/statement';
 import { createTable } from '../sql/tables/create-table';
-import { absentIndexes, inspectionOf, readTable } from '../sql/schema/inspected-table';
 import type {
   JobTableOptions,
   LockTableOptions,
@@ -40,14 +39,12 @@ interface TableMigration {
   readonly of: readonly ('lock' | 'rowLock' | 'run' | 'job' | 'request')[];
   /** TypeORM orders migrations by the timestamp at the end of the name, and identifies them by the whole name. */
   readonly timestamp: number;
-  /** Further statements, for tables that an older version created. */
-  readonly more?: (runner: QueryRunner, options: MigrationOptions) => Promise<readonly string[]>;
 }
 
 const MIGRATIONS: Readonly<Record<TableSet, TableMigration>> = {
   lock: { name: 'CronlatchLockTable', of: ['lock'], timestamp: 1763596800000 },
   ledger: { name: 'CronlatchLedgerTables', of: ['run'], timestamp: 1763596800001 },
-  jobs: { name: 'CronlatchJobTable', of: ['job'], timestamp: 1763596800003, more: missingRunIndexes },
+  jobs: { name: 'CronlatchJobTable', of: ['job'], timestamp: 1763596800003 },
   operations: { name: 'CronlatchOperationTables', of: ['request'], timestamp: 1763596800004 },
   'row-lock': { name: 'CronlatchRowLockTable', of: ['rowLock'], timestamp: 1763596800002 },
 };
@@ -56,7 +53,6 @@ const ALL_TABLES: TableMigration = {
   name: 'CronlatchTables',
   of: ['lock', 'run', 'job'],
   timestamp: 1763596800005,
-  more: missingRunIndexes,
 };
 
 /**
@@ -72,7 +68,7 @@ export function createCronlatchMigration(options: MigrationOptions = {}): new ()
   checkOptionNames(options, OPTIONS, 'createCronlatchMigration');
   const set = options.tables === undefined ? undefined : tableSetOf(options.tables);
   const sets = set ? [set] : DEFAULT_SETS;
-  const { name, of, timestamp, more } = set ? MIGRATIONS[set] : ALL_TABLES;
+  const { name, of, timestamp } = set ? MIGRATIONS[set] : ALL_TABLES;
   const places = of.map((kind) => named(tableOf(kind, options), tableOf(kind)));
   const migrationName = `${name}${places.join('')}${timestamp}`;
   return class implements MigrationInterface {
@@ -83,7 +79,6 @@ export function createCronlatchMigration(options: MigrationOptions = {}): new ()
       const tables = tablesOf(sets, options, database);
       const statements = tables.flatMap((table) => createTable(table, database.dialect));
       for (const statement of statements) await runner.query(statement);
-      for (const statement of (await more?.(runner, options)) ?? []) await runner.query(statement);
     }
 
     async down(runner: QueryRunner): Promise<void> {
@@ -107,18 +102,6 @@ export function createCronlatchMigration(options: MigrationOptions = {}): new ()
       for (const drop of drops) await runner.query(drop);
     }
   };
-}
-
-/** The indexes that the ledger's table of an older version lacks. None if there is no such table. */
-async function missingRunIndexes(runner: QueryRunner, options: MigrationOptions): Promise<readonly string[]> {
-  const database = databaseOf(dataSourceOf(runner));
-  const { dialect } = database;
-  const { path, indexes } = tableOf('run', options, database);
-  const { text, values } = inspectionOf([{ path, database: database.name }], dialect);
-  const rows: unknown = await runner.query(text, [...values]);
-  const { indexes: present } = readTable(rows as readonly SqlRow[], 0, dialect.inspection);
-  if (present.length === 0) return [];
-  return absentIndexes(indexes, present).map((index) => dialect.columnTypes.createIndex(path, index));
 }
 
 function tableSetOf(tables: unknown): TableSet {
