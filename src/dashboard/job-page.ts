@@ -1,5 +1,3 @@
-import { CalendarError, noneAfter } from '../core';
-import { DAY_MS } from '../core/duration';
 import type { JobOverview } from '../guard';
 import { isHoldOwner } from '../core/lease/hold-owner';
 import { instanceOf } from '../core/lease/owner';
@@ -9,9 +7,8 @@ import { describeDuration } from '../guard/log/time-texts';
 import type { DeclaredJob, RegisteredJob, RunSummary } from '../ledger';
 import { describeSchedule } from '../ledger/job-register';
 import { dateOf, dayOf } from '../ledger/periods/business-date';
-import type { CalendarPeriod } from '../ledger/periods/period';
 import { calendarPeriodsOf } from '../ledger/policy/job-policy';
-import { gridCells, readGrid, todayOf, type GridRow } from './grid';
+import { gridCells, readGrid, todayOf, type Grid, type GridRow } from './grid';
 import {
   actForm,
   commandHint,
@@ -31,7 +28,6 @@ import { remarkOf } from './overview-page';
 import { html, inWords } from './vendor';
 
 const RUNS = 50;
-const MOST_MISSED = 20;
 
 /** One job: why it does not run now, its year, its runs, and what an operator can do. */
 export async function jobPage(view: View, name: string): Promise<Page> {
@@ -42,6 +38,7 @@ export async function jobPage(view: View, name: string): Promise<Page> {
   const known = await knownJobs(view);
   const why = await reads.read(`why ${name}`, () => readWhy(guard, name));
   const registered = known?.get(name);
+  const year = known && (await readYear(view, known, job));
   const remarks = [...job.problems, ...job.notes].map((remark) => remarkOf(name, remark));
   const body = html`<p>${stateText(job.state)} ${scheduleOf(registered?.declared)}</p>
     ${
@@ -60,20 +57,9 @@ export async function jobPage(view: View, name: string): Promise<Page> {
             <p><a href="${linkTo({ lock: why.lock.name })}">Lock ${why.lock.name}</a></p>`
         : ''
     }
-    ${known ? await runsOf(view, known, job) : ''}
-    ${known && registered ? await registeredPart(view, known, job, registered) : ''}`;
+    ${year ? yearOf(year, job.job, known.now) : ''}
+    ${year && registered ? html`${jobActs(view, known, { ...job, ...registered }, missedIn(year))} ${declaration(registered, known.now)}` : ''}`;
   return { title: name, body };
-}
-
-async function registeredPart(
-  view: View,
-  known: JobCatalog,
-  job: JobOverview,
-  registered: RegisteredJob,
-): Promise<Html> {
-  const missed = await readMissed(view, known, job.job, registered.declared);
-  return html`${missedText(job.job, registered.declared.scope, missed)}
-  ${jobActs(view, known, { ...job, ...registered }, missed)} ${declaration(registered, known.now)}`;
 }
 
 /** Each schedule in words. An expression that only node-cron knows stays as it is. */
@@ -95,25 +81,29 @@ function whyOf({ obstacles, running, past, tick }: Why): Html {
   ${tick ? html`<p>${tick}</p>` : ''}`;
 }
 
-/** A year as a calendar, and the newest runs of that year with their durations. */
-async function runsOf(view: View, known: JobCatalog, job: JobOverview): Promise<Html> {
-  const today = todayOf(known);
-  const year = view.query.get('year') ?? dateOf(today).slice(0, 4);
+interface Year extends Pick<Grid, 'rows' | 'runs'> {
+  readonly year: string;
+}
+
+async function readYear({ query, reads }: View, known: JobCatalog, job: JobOverview): Promise<Year> {
+  const year = query.get('year') ?? dateOf(todayOf(known)).slice(0, 4);
   if (!/^(19|20|21)\d\d$/.test(year)) throw new NotFoundError(`There is no year '${year}'.`);
   const [first, end] = [dayOf(`${year}-01-01`), dayOf(`${year}-12-31`)];
   const range = { last: end, days: end - first + 1 };
-  const { rows, runs } = await view.reads.read(`year ${year} ${job.job}`, () =>
-    readGrid(known, [job], range),
-  );
+  return { year, ...(await reads.read(`year ${year} ${job.job}`, () => readGrid(known, [job], range))) };
+}
+
+/** A year as a calendar, and the newest runs of that year with their durations. */
+function yearOf({ year, rows, runs }: Year, job: string, now: Date): Html {
   const [before, after] = [-1, 1].map((step) => String(Number(year) + step));
   return html`<h2>${year}</h2>
     <p>
-      <a href="${linkTo({ job: job.job, year: before })}">${before}</a>
-      <a href="${linkTo({ job: job.job, year: after })}">${after}</a>
+      <a href="${linkTo({ job, year: before })}">${before}</a>
+      <a href="${linkTo({ job, year: after })}">${after}</a>
     </p>
     ${rows[0] ? calendar(rows[0], Number(year)) : ''}
     <h2>Runs</h2>
-    ${runList(runs.slice(0, RUNS), known.now)}`;
+    ${runList(runs.slice(0, RUNS), now)}`;
 }
 
 function calendar(row: GridRow, year: number): Html {
@@ -186,7 +176,7 @@ function jobActs(
   view: View,
   known: JobCatalog,
   { job, lock, declared }: Pick<JobOverview, 'job' | 'lock'> & Pick<RegisteredJob, 'declared'>,
-  missed: Missed,
+  missed: readonly string[],
 ): Html | string {
   if (view.access.level !== 'operate') return '';
   const scopes: FieldOptions[] = declared.hasScopeFunction
@@ -211,37 +201,16 @@ function hasPeriods(known: JobCatalog, job: string): boolean {
   return policy !== undefined && calendarPeriodsOf(policy) !== undefined;
 }
 
-/** The days of a backfill: by default all that the job has missed. */
-function rangeFields({ query }: View, missed: Missed): FieldOptions[] {
-  const [first, last] = [missed[0]?.businessDate, missed.at(-1)?.businessDate];
+/** The days of a backfill: by default all of the year that the job has missed. */
+function rangeFields({ query }: View, missed: readonly string[]): FieldOptions[] {
   return [
-    { name: 'from', label: 'From', type: 'date', required: true, value: query.get('from') ?? first },
-    { name: 'to', label: 'To', type: 'date', required: true, value: query.get('to') ?? last },
+    { name: 'from', label: 'From', type: 'date', required: true, value: query.get('from') ?? missed[0] },
+    { name: 'to', label: 'To', type: 'date', required: true, value: query.get('to') ?? missed.at(-1) },
   ];
 }
 
-type Missed = readonly CalendarPeriod[];
-
-/** The business days of the last year that have no run. None is known if the calendar fails, or the job has many scopes. */
-async function readMissed(
-  { reads }: View,
-  known: JobCatalog,
-  job: string,
-  declared: DeclaredJob,
-): Promise<Missed> {
-  if (declared.hasScopeFunction || !hasPeriods(known, job)) return [];
-  const from = new Date(known.now.getTime() - 365 * DAY_MS);
-  const read = () => known.ledger.gaps(job, { from }).catch(noneAfter(CalendarError));
-  return (await reads.read(`missed ${job}`, read)) ?? [];
-}
-
-function missedText(job: string, scope: string | undefined, missed: Missed): Html | string {
-  if (missed.length === 0) return '';
-  const links = missed
-    .slice(0, MOST_MISSED)
-    .map(({ key }) => html`<a href="${linkTo({ job, period: key, scope })}">${key}</a> `);
-  const more = missed.length > MOST_MISSED ? `and ${missed.length - MOST_MISSED} more` : '';
-  return html`<p>Business days of the last year without a run: ${links}${more}</p>`;
+function missedIn({ rows: [row] }: Year): string[] {
+  return [...(row?.cells ?? [])].flatMap(([date, { state }]) => (state === 'missed' ? [date] : [])).sort();
 }
 
 function declaration({ declared, version, registeredBy, registeredAt }: RegisteredJob, now: Date): Html {
