@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { LockedTask, LockingTaskExecutor, TaskResult } from '../../core';
+import { momentOf, type Moment } from '../../core/clock';
 import { CallReport } from '../../core/execution/event-hub';
 import { callOption } from '../../core/options';
 import type { RunKey } from '../../ledger';
 import { checkScopeName, type JobPolicy } from '../../ledger/policy/job-policy';
 import { intervalOf } from '../../ledger/periods/schedule';
 import type { LedgerContext } from '../../ledger/store-statements';
-import { hostTime, periodOf, type HostTime, type TickOptions } from '../../ledger/tick/ledger-snapshot';
+import { periodOf, type TickOptions } from '../../ledger/tick/ledger-snapshot';
 import { OncePerExecutor } from '../../ledger/tick/once-per-executor';
 import { Tick, type TickRequest } from '../../ledger/tick/plan-tick';
 import type { AdmittedOncePerJob, JobCall, OncePerJob } from '../jobs/job';
@@ -101,7 +102,7 @@ export class OncePerJobRunner {
       tick,
       willRetry: willRetry && (tick === undefined || tick.nextAfter !== undefined),
       scheduledAt: report.scheduledAt,
-      receivedAt: hostTime(this.context.clock),
+      receivedAt: momentOf(this.context.clock),
       purpose: 'tick',
       skip: () => this.registry.skipIfIdle(job, report),
     };
@@ -173,7 +174,7 @@ class TicksToRetry {
  * The minute that the wall clock showed when the monotonic clock began. It keeps ticks apart that a changed wall clock
  * puts into one period although they belong to two.
  */
-function clockSetting(receivedAt: HostTime | undefined): number | undefined {
+function clockSetting(receivedAt: Moment | undefined): number | undefined {
   return receivedAt && Math.round((receivedAt.wallMs - receivedAt.monotonicMs) / 60_000);
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core';
+import { momentOf, type Moment } from '../../core/clock';
 import type { CalendarFailure } from '../periods/calendar';
 import { periodAt, type Period } from '../periods/period';
 import { askForPeriod, periodsWithoutRun, type PeriodicJob } from '../expected';
@@ -17,8 +17,8 @@ export interface PeriodRequest extends PeriodicJob {
   readonly scheduledAt?: Date | undefined;
   /** Of a job that runs once per tick. */
   readonly tick?: TickOptions | undefined;
-  /** When this host received the tick. */
-  readonly receivedAt?: HostTime | undefined;
+  /** When this host received the tick. Its wall clock may have been wrong. */
+  readonly receivedAt?: Moment | undefined;
 }
 
 export interface TickOptions {
@@ -75,7 +75,7 @@ export async function readSnapshot(context: LedgerContext, request: PeriodReques
     const { now } = peek;
     const nowSkewMs = (beforeMs + clock.wallMs()) / 2 - now.getTime();
     const skewMs =
-      receivedAt === undefined ? nowSkewMs : skewWhenReceived(receivedAt, hostTime(clock), nowSkewMs);
+      receivedAt === undefined ? nowSkewMs : skewWhenReceived(receivedAt, momentOf(clock), nowSkewMs);
     const { instant, warning } = at
       ? { instant: at, warning: undefined }
       : decideInstant({ scheduledAt, now, skewMs, maxSkewMs });
@@ -178,16 +178,6 @@ function lookupFailure(cause: unknown): CalendarFailure {
   return { failed: 'the periods that operators have skipped could not be read', cause };
 }
 
-/** A moment on the two clocks of this host. The wall clock may have been wrong. */
-export interface HostTime {
-  readonly wallMs: number;
-  readonly monotonicMs: number;
-}
-
-export function hostTime(clock: Pick<Clock, 'wallMs' | 'monotonicMs'>): HostTime {
-  return { wallMs: clock.wallMs(), monotonicMs: clock.monotonicMs() };
-}
-
 /**
  * By how much the host's wall clock was ahead of the database's when the host received a tick. The two could not be
  * compared then. If the wall clock has since fallen behind the monotonic one, it was set back. If it ran ahead, it is
@@ -195,7 +185,7 @@ export function hostTime(clock: Pick<Clock, 'wallMs' | 'monotonicMs'>): HostTime
  *
  * @param nowSkewMs by how much the wall clock is ahead now
  */
-function skewWhenReceived(receivedAt: HostTime, now: HostTime, nowSkewMs: number): number {
+function skewWhenReceived(receivedAt: Moment, now: Moment, nowSkewMs: number): number {
   const setForwardMs = now.wallMs - receivedAt.wallMs - (now.monotonicMs - receivedAt.monotonicMs);
   return nowSkewMs - Math.min(0, setForwardMs);
 }
