@@ -27,21 +27,27 @@ export function decideOutcome(
   claim: Claim,
   outcome: Outcome,
 ): Decision<OutcomeVerdict> {
-  if (found === undefined) return { value: { kind: 'lost', run: undefined } };
-  if (isRecorded(found.run, claim, outcome)) return recordedVerdict(found.run, outcome);
-  if (!isOurs(found.run, claim)) return lostVerdict(found);
-  switch (found.run.state) {
+  const lost = { value: { kind: 'lost', run: found?.run } } as const;
+  if (found === undefined) return lost;
+  const { run } = found;
+  if (isRecorded(run, claim, outcome)) {
+    const retryAt = outcome.kind === 'failed' ? run.nextAttemptAt : undefined;
+    return { value: { kind: 'recorded', retryAt } };
+  }
+  if (!isOurs(run, claim)) return lost;
+  switch (run.state) {
     case 'running':
       return decideWhileRunning(found, outcome);
     case 'completed':
       return { value: { kind: 'completed' } };
     case 'interrupted':
+      if (outcome.kind !== 'completed') return lost;
       // This holder had not crashed after all, and no other holder can have started the run since.
-      return outcome.kind === 'completed' ? completeLate(found, outcome.result) : lostVerdict(found);
+      return { ...decideWhileRunning(found, outcome), events: [runEventOf(run, 'completed-late')] };
     case 'pending':
     case 'failed':
     case 'skipped':
-      return lostVerdict(found);
+      return lost;
   }
 }
 
@@ -59,15 +65,14 @@ function isRecorded(run: Run, claim: Claim, outcome: Outcome): boolean {
   }
 }
 
-function recordedVerdict({ nextAttemptAt }: Run, { kind }: Outcome): Decision<OutcomeVerdict> {
-  return { value: { kind: 'recorded', retryAt: kind === 'failed' ? nextAttemptAt : undefined } };
-}
-
 function decideWhileRunning(found: FoundRun, outcome: Outcome): Decision<OutcomeVerdict> {
   const { run, now } = found;
   switch (outcome.kind) {
     case 'completed':
-      return { value: { kind: 'completed' }, write: completeRun(found, outcome.result) };
+      return {
+        value: { kind: 'completed' },
+        write: { ...endRun(found, 'completed'), result: outcome.result, error: undefined },
+      };
     case 'failed': {
       const { error, errorText, retry } = outcome;
       const { attempt, periodEnd, firstStartedAt = now } = run;
@@ -98,24 +103,8 @@ function decideWhileRunning(found: FoundRun, outcome: Outcome): Decision<Outcome
   }
 }
 
-function completeLate(found: FoundRun, result: string | undefined): Decision<OutcomeVerdict> {
-  return {
-    value: { kind: 'completed' },
-    write: completeRun(found, result),
-    events: [runEventOf(found.run, 'completed-late')],
-  };
-}
-
-function completeRun(found: FoundRun, result: string | undefined): Run {
-  return { ...endRun(found, 'completed'), result, error: undefined };
-}
-
 function endRun({ run, now }: FoundRun, state: Run['state']): Run {
   return { ...run, state, finishedAt: now, nextAttemptAt: undefined, reason: undefined };
-}
-
-function lostVerdict({ run }: FoundRun): Decision<OutcomeVerdict> {
-  return { value: { kind: 'lost', run } };
 }
 
 export function isOurs(run: Run, { generation, attempt, claimedBy }: Claim): boolean {
