@@ -146,19 +146,14 @@ export class OncePerExecutor {
    * the result of its own period. A failure of another one is an event, and does not stop the rest.
    */
   async #runPlan<T>(tick: Tick<T>): Promise<TaskResult<T>> {
-    let failure: { error: unknown } | undefined;
-    let result: TaskResult<T> = { executed: false, reason: 'not-due' };
     const beganMs = this.context.clock.monotonicMs();
-    try {
-      result = await this.#runOwnPeriod(tick);
-    } catch (error) {
-      failure = { error };
+    const own = this.#runOwnPeriod(tick);
+    await own.catch((error: unknown) => {
       // The store did not even answer the claim, so further statements would fail, too.
       if (!tick.isRecorded) throw error;
-    }
+    });
     await this.#runOtherPeriods(tick, this.context.clock.monotonicMs() - beganMs);
-    if (failure !== undefined) throw failure.error;
-    return result;
+    return await own;
   }
 
   async #runOwnPeriod<T>(tick: Tick<T>): Promise<TaskResult<T>> {
@@ -178,13 +173,8 @@ export class OncePerExecutor {
       case 'run': {
         const { task, policy } = request;
         const { timeZone } = policy.period;
-        return await this.#claimer.claimAndRun(tick, {
-          period,
-          timeZone,
-          isNew: own.isNew,
-          isOwn: true,
-          task,
-        });
+        const planned = { period, timeZone, isNew: own.isNew, isOwn: true, task };
+        return await this.#claimer.claimAndRun(tick, planned);
       }
     }
   }
