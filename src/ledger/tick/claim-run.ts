@@ -52,11 +52,8 @@ export class RunClaimer {
   async claimAndRun<T, R>(tick: Tick<T>, planned: PlannedRun<R>): Promise<TaskResult<R>> {
     const claimedBy = newOwner(this.context.instance);
     this.#attempts.add(claimedBy);
-    try {
-      return await this.#claimAndRun(tick, planned, claimedBy);
-    } finally {
-      this.#attempts.delete(claimedBy);
-    }
+    const running = this.#claimAndRun(tick, planned, claimedBy);
+    return await running.finally(() => this.#attempts.delete(claimedBy));
   }
 
   async #claimAndRun<T, R>(tick: Tick<T>, planned: PlannedRun<R>, claimedBy: string): Promise<TaskResult<R>> {
@@ -231,13 +228,18 @@ async function claimRun(
     if (isAborted(lock)) lock.signal.throwIfAborted();
     try {
       if (mayInsert && (await context.store.insert(started, limitWithin(context, lock)))) {
-        const { job, scope, periodKey } = run;
-        const claim = { job, scope, periodKey, generation: 0, attempt: 1, claimedBy: holder.claimedBy };
+        const claim = { ...identityOf({ ...run, generation: 0, attempt: 1 }), claimedBy: holder.claimedBy };
         return { kind: 'claimed', claim };
       }
       const verdict = await context.store.change(
         run,
-        (found) => refuseAfterLease(lock, decideClaim(found, holder, policy)),
+        (found) => {
+          const decision = decideClaim(found, holder, policy);
+          // The claim may have waited longer than its lease lasts. While the row is locked, no other process can take
+          // over.
+          if (decision.write !== undefined) remainingLeaseMs(lock);
+          return decision;
+        },
         limitWithin(context, lock),
       );
       if (verdict !== undefined) return verdict;
@@ -258,21 +260,12 @@ async function claimRun(
   }
 }
 
-/**
- * The claim may have waited longer than its lease lasts. While the row is locked, no other process can take over.
- *
- * @throws LockLostError if the decision would be written after the lease has ended
- */
-function refuseAfterLease<T>(lock: Lock, decision: Decision<T>): Decision<T> {
-  if (decision.write !== undefined) remainingLeaseMs(lock);
-  return decision;
-}
-
 /** The claim is useless once the lease has ended. */
 function limitWithin(context: LedgerContext, lock: Lock): StatementOptions {
   return { timeoutMs: Math.min(limitOf(context).timeoutMs, remainingLeaseMs(lock)) };
 }
 
+/** @throws LockLostError if the lease has ended */
 function remainingLeaseMs(lock: Lock): number {
   const remainingMs = lock.remainingMs();
   if (remainingMs > 0) return remainingMs;
@@ -283,8 +276,7 @@ function remainingLeaseMs(lock: Lock): number {
 /** @returns whether there is a row */
 function decideGiveBack(found: FoundRun | undefined, claimedBy: string): Decision<boolean> {
   if (found === undefined) return { value: false };
-  const { job, scope, periodKey, generation, attempt } = found.run;
-  const claim = { job, scope, periodKey, generation, attempt, claimedBy };
+  const claim = { ...identityOf(found.run), claimedBy };
   const { write, events } = decideOutcome(found, claim, { kind: 'given-back' });
   return { value: true, write, events };
 }

@@ -1,6 +1,6 @@
 import { earliestTickOf, isPastStartDeadline, type JobPolicy } from '../policy/job-policy';
 import { retriesEndAt } from '../policy/retry';
-import type { Claim, Run } from '../run';
+import { identityOf, type Claim, type Run } from '../run';
 import { runEventOf, type Decision, type FoundRun, type NewRunEvent } from '../run-store';
 
 /** The holder of a lock that is about to claim a run, for one attempt. */
@@ -108,10 +108,8 @@ function startIfDue(found: FoundRun, holder: ClaimHolder, policy: JobPolicy): De
 }
 
 function isTooLate({ run, now }: FoundRun, holder: ClaimHolder, policy: JobPolicy): boolean {
-  const { startDeadlineMs } = policy;
-  if (startDeadlineMs === undefined) return false;
   const scheduledAt = holder.scheduledAt ?? assumedScheduledTime(run, policy);
-  return isPastStartDeadline(startDeadlineMs, { now, scheduledAt });
+  return isPastStartDeadline(policy.startDeadlineMs, { now, scheduledAt });
 }
 
 /**
@@ -173,8 +171,8 @@ function startAttempt(
   };
 }
 
-function claimOf({ job, scope, periodKey, generation, attempt, claimedBy = '' }: Run): Claim {
-  return { job, scope, periodKey, generation, attempt, claimedBy };
+function claimOf(run: Run): Claim {
+  return { ...identityOf(run), claimedBy: run.claimedBy ?? '' };
 }
 
 export function lostEventOf(run: Run): NewRunEvent {
