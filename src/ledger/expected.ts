@@ -194,7 +194,7 @@ export function lateTime(
   if (declared.enabled === false || declaredAt === undefined || isHeldBack({ declared }, lock))
     return undefined;
   const before = new Date(now.getTime() - lateAfterMs);
-  const every = intervalOf(declared);
+  const every = intervalOf(declared.schedules);
   if (every !== undefined) {
     const started = runs.map(({ startedAt, createdAt }) => (startedAt ?? createdAt).getTime());
     const due = Math.max(declaredAt.getTime(), answeredAt.getTime(), ...started) + every;

@@ -110,7 +110,7 @@ export class OncePerJobRunner {
 
   #tickOptionsOf({ policy }: OncePerJob, { scheduledAt }: CallReport, at: Date | undefined): TickOptions {
     const admitted = this.registry.get(policy.job);
-    const everyMs = admitted && intervalOf(admitted);
+    const everyMs = intervalOf(admitted?.schedules);
     const schedule = admitted?.expectation.schedule;
     const nextAfter = schedule && ((after: Date) => schedule.next(after));
     if (at !== undefined) return {};

@@ -34,7 +34,7 @@ function nextTimeOf({ expectation, configuration }: AdmittedJob, now: Date): Dat
 
 function describe(job: AdmittedJob, next: Date | undefined, now: Date): string {
   const { configuration, schedules = [] } = job;
-  const [name, intervalMs] = [job.lock.job, intervalOf(job)];
+  const [name, intervalMs] = [job.lock.job, intervalOf(schedules)];
   const schedule = schedules.find((each) => 'expression' in each);
   if (configuration.enabled === false) return `${name} (disabled)`;
   if (next !== undefined) return `${name} ${describeTime(next, now, schedule?.timeZone)}`;

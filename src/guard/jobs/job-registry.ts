@@ -149,7 +149,7 @@ export class JobRegistry {
     // With `lockAtLeastFor: 0`, the job accepts this.
     if (job.policy !== undefined || configuration.lockAtLeastFor !== undefined) return;
     if (job.lock.lockAtLeastForMs > 0) return;
-    const everyMs = intervalOf(job);
+    const everyMs = intervalOf(schedules);
     const expressions = schedules.flatMap((each) => ('expression' in each ? each.expression : []));
     // With five fields, it is at most once a minute.
     const mayBeFrequent = expressions.some((each) => each.trim().split(/\s+/).length !== 5);

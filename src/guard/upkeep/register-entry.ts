@@ -30,7 +30,7 @@ export class RegisterEntry {
     const { declared, job, answeredAt = new Date(0) } = this;
     const { declaredAt } = job.expectation;
     if (this.isPending || declared.enabled === false || declaredAt === undefined) return false;
-    const everyMs = intervalOf(declared);
+    const everyMs = intervalOf(declared.schedules);
     const since = answeredAt > declaredAt ? answeredAt : declaredAt;
     if (everyMs !== undefined) this.#dueAt = new Date(since.getTime() + everyMs);
     else if (this.#nextAt <= before) {

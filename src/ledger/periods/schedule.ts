@@ -21,11 +21,7 @@ export interface DeclaredCron {
 export type DeclaredSchedule = DeclaredCron | { readonly every: number } | { readonly at: string };
 
 /** The time between two ticks of a job without common times, in milliseconds. */
-export function intervalOf({
-  schedules = [],
-}: {
-  readonly schedules?: readonly DeclaredSchedule[] | undefined;
-}): number | undefined {
+export function intervalOf(schedules: readonly DeclaredSchedule[] = []): number | undefined {
   const [every] = schedules.flatMap((each) => ('every' in each && each.every > 0 ? each.every : []));
   return every;
 }
