@@ -66,7 +66,7 @@ export function readExpression(expression: string, dialect: Dialect): string {
   const [day = '', , weekday = ''] = fields.slice(-3);
   if (
     dialect === 'unix' &&
-    [day, weekday].every(isSet) &&
+    [day, weekday].every((each) => each !== '*') &&
     [day, weekday].some((each) => each.startsWith('*'))
   )
     throw new RangeError(
@@ -74,10 +74,6 @@ export function readExpression(expression: string, dialect: Dialect): string {
     );
   const all = fields.length === 5 ? ['0', ...fields] : fields;
   return FIELDS.map((field, index) => readField(all[index] ?? '', field, dialect)).join(' ');
-}
-
-function isSet(text: string): boolean {
-  return text !== '*';
 }
 
 function readField(text: string, field: Field, dialect: Dialect): string {
