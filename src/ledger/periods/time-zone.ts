@@ -122,14 +122,10 @@ function formatterOf(timeZone: string, option = 'timeZone'): Intl.DateTimeFormat
   const cached = formatters.get(key);
   if (cached !== undefined) return cached;
   if (/^[a-z]{3}$/.test(key) && !SHORT_NAMES.has(key.toUpperCase())) refuse(option, timeZone);
-  const made = makeFormatter(timeZone, option);
-  formatters.set(key, made);
-  return made;
-}
-
-function makeFormatter(timeZone: string, option: string): Intl.DateTimeFormat {
   try {
-    return new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
+    const made = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
+    formatters.set(key, made);
+    return made;
   } catch (cause) {
     return refuse(option, timeZone, cause);
   }
