@@ -22,7 +22,7 @@ export function weekdays(): BusinessCalendar {
  * @throws InvalidLockConfigurationError for an invalid date
  */
 export function withHolidays(calendar: BusinessCalendar, dates: Iterable<string>): BusinessCalendar {
-  return withDates(calendar, checkedDates(dates, 'a holiday'), false);
+  return withDates(calendar, dates, { what: 'a holiday', areBusinessDays: false });
 }
 
 /**
@@ -31,21 +31,17 @@ export function withHolidays(calendar: BusinessCalendar, dates: Iterable<string>
  * @throws InvalidLockConfigurationError for an invalid date
  */
 export function withWorkingDays(calendar: BusinessCalendar, dates: Iterable<string>): BusinessCalendar {
-  return withDates(calendar, checkedDates(dates, 'a working day'), true);
+  return withDates(calendar, dates, { what: 'a working day', areBusinessDays: true });
 }
 
 function withDates(
   calendar: BusinessCalendar,
-  dates: ReadonlySet<string>,
-  areBusinessDays: boolean,
+  dates: Iterable<string>,
+  { what, areBusinessDays }: { what: string; areBusinessDays: boolean },
 ): BusinessCalendar {
-  return { isBusinessDay: (date) => (dates.has(date) ? areBusinessDays : calendar.isBusinessDay(date)) };
-}
-
-function checkedDates(dates: Iterable<string>, what: string): ReadonlySet<string> {
-  const checked = new Set(dates);
-  for (const date of checked) dayOf(date, what);
-  return checked;
+  const known = new Set(dates);
+  for (const date of known) dayOf(date, what);
+  return { isBusinessDay: (date) => (known.has(date) ? areBusinessDays : calendar.isBusinessDay(date)) };
 }
 
 /**
