@@ -100,8 +100,9 @@ export function compilePeriodAt(options: PeriodOptions, of = ''): (instant: Date
     };
   let last: { around: PeriodLimits; found: PeriodLimits } | undefined;
   return (instant) => {
-    if (last === undefined || !isWithin(instant, last.around)) {
-      const around = limitsAt(millisecondsOf(instant), kind, rule);
+    const atMs = millisecondsOf(instant);
+    if (last === undefined || atMs < last.around.startMs || atMs >= last.around.endMs) {
+      const around = limitsAt(atMs, kind, rule);
       const found = target === 'previous' ? limitsAt(around.startMs - 1, kind, rule) : around;
       last = { around, found };
     }
@@ -109,15 +110,21 @@ export function compilePeriodAt(options: PeriodOptions, of = ''): (instant: Date
   };
 }
 
-function isWithin(instant: Date, { startMs, endMs }: PeriodLimits): boolean {
-  const atMs = instant.getTime();
-  return startMs <= atMs && atMs < endMs;
-}
-
 function checkPeriodOptions(options: PeriodOptions, of = ''): DayRule {
   const { kind, target = 'current' } = options;
-  checkTarget(target, kind, of);
-  checkKind(kind, of);
+  if (target !== 'current' && target !== 'previous')
+    refuseOption(`target${of}`, target, `it must be 'current' or 'previous'`);
+  if (target === 'previous' && kind === 'tick')
+    refuseOption(`target${of}`, target, `a tick counts for itself`);
+  if (target === 'previous' && typeof kind === 'function')
+    throw new InvalidLockConfigurationError(
+      `target 'previous'${of} cannot be used with a key function, because its periods have no order: return the key of the previous period from the function.`,
+    );
+  if (typeof kind !== 'function' && !KINDS.includes(kind)) {
+    const kinds = KINDS.map((name) => `'${name}'`).join(', ');
+    const why = `use ${kinds} or a function that returns a key for an instant`;
+    refuseOption(of === '' ? 'kind' : `period${of}`, kind, why);
+  }
   return checkDayRule(options, of);
 }
 
@@ -227,26 +234,6 @@ function limitsOfDay(day: number, kind: DatedKind, rule: DayRule): PeriodLimits 
   return limits;
 }
 
-function checkKind(kind: PeriodKind | PeriodKeyFunction, of: string): void {
-  if (typeof kind === 'function' || KINDS.includes(kind)) return;
-  const kinds = KINDS.map((name) => `'${name}'`).join(', ');
-  const why = `use ${kinds} or a function that returns a key for an instant`;
-  refuseOption(of === '' ? 'kind' : `period${of}`, kind, why);
-}
-
-function checkTarget(target: string, kind: PeriodKind | PeriodKeyFunction, of: string): void {
-  if (target !== 'current' && target !== 'previous') {
-    refuseOption(`target${of}`, target, `it must be 'current' or 'previous'`);
-  }
-  if (target !== 'previous') return;
-  if (kind === 'tick') refuseOption(`target${of}`, target, `a tick counts for itself`);
-  if (typeof kind === 'function') {
-    throw new InvalidLockConfigurationError(
-      `target 'previous'${of} cannot be used with a key function, because its periods have no order: return the key of the previous period from the function.`,
-    );
-  }
-}
-
 /** Kinds of periods that consist of whole business dates. */
 type DatedKind = 'day' | 'week' | 'month' | 'quarter' | 'year';
 
@@ -254,29 +241,16 @@ const MONTHS = { month: 1, quarter: 3, year: 12 };
 
 /** The first date of a period, and of the next one, as days since 1970-01-01. */
 function dayRangeAround(day: number, kind: DatedKind): { firstDay: number; nextFirstDay: number } {
-  switch (kind) {
-    case 'day':
-      return { firstDay: day, nextFirstDay: day + 1 };
-    case 'week': {
-      const monday = mondayOf(day);
-      return { firstDay: monday, nextFirstDay: monday + 7 };
-    }
-    case 'month':
-    case 'quarter':
-    case 'year': {
-      const { year, month } = partsOf(day);
-      const firstMonth = month - (month % MONTHS[kind]);
-      return {
-        firstDay: firstDayOfMonth(year, firstMonth),
-        nextFirstDay: firstDayOfMonth(year, firstMonth + MONTHS[kind]),
-      };
-    }
-  }
+  if (kind === 'day') return { firstDay: day, nextFirstDay: day + 1 };
+  if (kind === 'week') return { firstDay: mondayOf(day), nextFirstDay: mondayOf(day) + 7 };
+  const date = new Date(day * DAY_MS);
+  const firstDayOf = (month: number): number => Date.UTC(date.getUTCFullYear(), month, 1) / DAY_MS;
+  const month = date.getUTCMonth() - (date.getUTCMonth() % MONTHS[kind]);
+  return { firstDay: firstDayOf(month), nextFirstDay: firstDayOf(month + MONTHS[kind]) };
 }
 
 /** `'2026-11-20'`, `'2026-W47'` (ISO 8601: its year is that of its Thursday), `'2026-11'`, `'2026-Q4'`, `'2026'`. */
 function keyOfDay(day: number, kind: DatedKind): string {
-  const { year, month } = partsOf(day);
   switch (kind) {
     case 'day':
       return dateOf(day);
@@ -289,19 +263,10 @@ function keyOfDay(day: number, kind: DatedKind): string {
     case 'month':
       return dateOf(day).slice(0, 7);
     case 'quarter':
-      return `${year}-Q${Math.floor(month / 3) + 1}`;
+      return `${dateOf(day).slice(0, 4)}-Q${Math.floor(new Date(day * DAY_MS).getUTCMonth() / 3) + 1}`;
     case 'year':
       return dateOf(day).slice(0, 4);
   }
-}
-
-function partsOf(day: number): { year: number; month: number } {
-  const date = new Date(day * DAY_MS);
-  return { year: date.getUTCFullYear(), month: date.getUTCMonth() };
-}
-
-function firstDayOfMonth(year: number, month: number): number {
-  return Date.UTC(year, month, 1) / DAY_MS;
 }
 
 /** Returns the key of an instant's period: 1–64 characters, and always the same for the same instant. */
