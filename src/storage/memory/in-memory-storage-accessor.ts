@@ -33,30 +33,19 @@ export class InMemoryStorageAccessor implements StorageAccessor {
     this.#epochMs = clock.wallMs() - clock.monotonicMs();
   }
 
-  insertRecord({ name, owner, lockAtMostForMs }: LockRequest): Promise<Grant | undefined> {
-    if (this.#rows.has(name)) return Promise.resolve(undefined);
+  insertRecord(request: LockRequest): Promise<Grant | undefined> {
+    if (this.#rows.has(request.name)) return Promise.resolve(undefined);
     const nowMs = this.#nowMs();
-    const row: StoredLock = {
-      lockedBy: owner,
-      lockedAtMs: nowMs,
-      lockUntilMs: nowMs + lockAtMostForMs,
-      fencingToken: tokenAt(nowMs),
-    };
     if (this.#rows.size >= this.#sweepAt) this.#sweep(nowMs);
-    this.#rows.set(name, row);
-    return Promise.resolve({ fencingToken: row.fencingToken });
+    return this.#grant(request, nowMs, tokenAt(nowMs));
   }
 
-  updateRecord({ name, owner, lockAtMostForMs }: LockRequest): Promise<Grant | 'held' | 'missing'> {
-    const row = this.#rows.get(name);
+  updateRecord(request: LockRequest): Promise<Grant | 'held' | 'missing'> {
+    const row = this.#rows.get(request.name);
     const nowMs = this.#nowMs();
     if (row === undefined) return Promise.resolve('missing');
     if (row.lockUntilMs > nowMs) return Promise.resolve('held');
-    row.lockedBy = owner;
-    row.lockedAtMs = nowMs;
-    row.lockUntilMs = nowMs + lockAtMostForMs;
-    row.fencingToken = Math.max(row.fencingToken + 1, tokenAt(nowMs));
-    return Promise.resolve({ fencingToken: row.fencingToken });
+    return this.#grant(request, nowMs, Math.max(row.fencingToken + 1, tokenAt(nowMs)));
   }
 
   extend(request: ExtensionRequest): Promise<boolean> {
@@ -132,6 +121,12 @@ export class InMemoryStorageAccessor implements StorageAccessor {
       signal.addEventListener('abort', check);
       check();
     });
+  }
+
+  #grant({ name, owner, lockAtMostForMs }: LockRequest, nowMs: number, fencingToken: number): Promise<Grant> {
+    const lockUntilMs = nowMs + lockAtMostForMs;
+    this.#rows.set(name, { lockedBy: owner, lockedAtMs: nowMs, lockUntilMs, fencingToken });
+    return Promise.resolve({ fencingToken });
   }
 
   #notify(name: string): void {
