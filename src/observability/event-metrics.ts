@@ -75,10 +75,7 @@ export function measureEvents(guard: JobGuard, calls: Calls, meter: Meter): read
 }
 
 /** What follows from a failed attempt. `'failed'`: the job has no ledger, or no retry. */
-function consequenceOf({
-  isFinal,
-  retryAt,
-}: CronlatchEvents['run:failed']): 'failed-permanently' | 'will-retry' | 'failed' {
+function consequenceOf({ isFinal, retryAt }: CronlatchEvents['run:failed']) {
   if (isFinal) return 'failed-permanently';
   return retryAt === undefined ? 'failed' : 'will-retry';
 }

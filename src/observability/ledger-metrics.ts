@@ -28,15 +28,9 @@ export function measureStores(guard: JobGuard, calls: Calls, meter: Meter, toler
     // A job that has left the register would keep its last value.
     for (const job of seen) {
       const problems = jobs.find((each) => each.job === job)?.problems ?? [];
-      for (const [gauge, kind] of [
-        [late, 'late'],
-        [missed, 'missed'],
-      ] as const)
-        result.observe(
-          gauge,
-          problems.some((problem) => problem.kind === kind) ? 1 : 0,
-          jobAttribute({ job }),
-        );
+      const has = (kind: 'late' | 'missed') => Number(problems.some((problem) => problem.kind === kind));
+      result.observe(late, has('late'), jobAttribute({ job }));
+      result.observe(missed, has('missed'), jobAttribute({ job }));
     }
   };
   const observe = async (result: BatchObservableResult): Promise<void> => {
@@ -68,10 +62,7 @@ async function readClockOffset({ context }: OncePerJobRunner): Promise<number> {
 }
 
 /** In Unix seconds. `finishedAt` of the latest period, so a rerun of an earlier period does not count. */
-async function readLastCompleted(
-  guard: JobGuard,
-  { registry }: OncePerJobRunner,
-): Promise<[job: string, value: number][]> {
+async function readLastCompleted(guard: JobGuard, { registry }: OncePerJobRunner) {
   const observations: [job: string, value: number][] = [];
   for (const { policy } of registry.all) {
     const { job, scope } = policy;
