@@ -2,7 +2,7 @@ import { InvalidLockUseError } from '../../core';
 import { describeValue } from '../../core/options';
 import type { Run, RunEventKind } from '../run';
 import { mayChange, type Actor, type RunState, type StateBefore } from '../run-state';
-import { runEventOf, type Decision, type FoundRun, type NewRunEvent } from '../run-store';
+import { runEventOf, type Decision, type FoundRun } from '../run-store';
 import { lostEventOf } from '../tick/decide-claim';
 
 /** Who changes a run by hand, and why. The run's history keeps both. */
@@ -87,13 +87,9 @@ function change(
   const { run, now } = found;
   const nextAttemptAt = to === 'pending' ? now : undefined;
   const write: Run = { ...run, ...set(run, now), state: to, nextAttemptAt };
-  const events = [...(from === 'running' ? [lostEventOf(run)] : []), actEventOf(run, kind, act)];
+  const since = run.finishedAt === undefined ? '' : ` since ${run.finishedAt.toISOString()}`;
+  // Contains the previous state, because the row does not keep it.
+  const acted = runEventOf(run, kind, `${act.reason} (was ${from}${since})`, act.actor);
+  const events = from === 'running' ? [lostEventOf(run), acted] : [acted];
   return { value: { kind: 'changed', run: write }, write, events };
-}
-
-/** Contains the previous state, because the row does not keep it. */
-function actEventOf(run: Run, kind: RunEventKind, { actor, reason }: OperatorAct): NewRunEvent {
-  const { state, finishedAt } = run;
-  const since = finishedAt === undefined ? '' : ` since ${finishedAt.toISOString()}`;
-  return runEventOf(run, kind, `${reason} (was ${state}${since})`, actor);
 }

@@ -25,10 +25,12 @@ export async function explain(
   const snapshot = await readSnapshot(context, request);
   const plan = await planTick(context, request, snapshot);
   const { period, run } = snapshot;
+  const { key: periodKey, businessDate, start, end } = period;
+  const extent = start && end ? `, the time from ${start.toISOString()} until ${end.toISOString()}` : '';
   const elsewhere = await describeElsewhere(context, snapshot, lock);
   const decision = elsewhere === undefined ? decisionOf(plan) : 'running-elsewhere';
   const text = [
-    `A tick of job '${policy.job}'${scope === '' ? '' : ` (${scope})`} at ${(at ?? snapshot.now).toISOString()} counts for ${period.key}${extent(snapshot)}.`,
+    `A tick of job '${policy.job}'${scope === '' ? '' : ` (${scope})`} at ${(at ?? snapshot.now).toISOString()} counts for ${period.key}${extent}.`,
     run === undefined
       ? 'This period has no run yet.'
       : `Its run ${stateOfRun(run, { now: snapshot.now }).sentence}.`,
@@ -39,7 +41,6 @@ export async function explain(
     ...describeOthers(plan),
     hasWork(plan) ? '' : 'It would not request the lock.',
   ];
-  const { key: periodKey, businessDate } = period;
   return { periodKey, businessDate, decision, text: text.filter((each) => each !== '').join(' ') };
 }
 
@@ -69,18 +70,14 @@ function decisionOf({ own }: TickPlan): string {
   }
 }
 
-function extent({ period: { start, end } }: LedgerSnapshot): string {
-  return start && end ? `, the time from ${start.toISOString()} until ${end.toISOString()}` : '';
-}
-
 function describeOthers({ overdue, catchUp, missed, failures }: TickPlan): string[] {
-  const keys = (periods: readonly { key: string }[]): string => periods.map(({ key }) => key).join(', ');
+  const listed = (what: string, periods: readonly { readonly key: string }[]): string =>
+    periods.length === 0 ? '' : `${what}: ${periods.map(({ key }) => key).join(', ')}.`;
+  const keys = overdue.map(({ periodKey: key }) => ({ key }));
   return [
-    overdue.length === 0
-      ? ''
-      : `Also due, or left by a crashed holder: ${overdue.map(({ periodKey }) => periodKey).join(', ')}.`,
-    catchUp.length === 0 ? '' : `To be caught up: ${keys(catchUp)}.`,
-    missed.length === 0 ? '' : `To be recorded as missed: ${keys(missed)}.`,
+    listed('Also due, or left by a crashed holder', keys),
+    listed('To be caught up', catchUp),
+    listed('To be recorded as missed', missed),
     ...failures.map(({ failed }) => `Not decided: ${failed}.`),
   ];
 }
