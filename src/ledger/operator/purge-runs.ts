@@ -1,4 +1,4 @@
-import { SchemaMismatchError } from '../../core';
+import { noneAfter, SchemaMismatchError } from '../../core';
 import { readKnownRegister } from '../known-register';
 import { limitOf, retryTransient, type LedgerContext } from '../store-statements';
 
@@ -43,8 +43,7 @@ export async function purgeRuns(
     } while (from !== undefined && !signal?.aborted);
   }
   if (olderThanMs === undefined) return deleted;
-  await context.store.requests?.purge(olderThanMs, limitOf(context)).catch((error: unknown) => {
-    if (!(error instanceof SchemaMismatchError)) throw error; // Without the table, there are no notices.
-  });
+  const purging = context.store.requests?.purge(olderThanMs, limitOf(context));
+  await purging?.catch(noneAfter(SchemaMismatchError)); // Without the table, there are no notices.
   return deleted;
 }

@@ -73,17 +73,14 @@ export class RunLogs {
 
   async #append(claim: Claim, entry: Pick<RunLogEntry, 'lines'> & RunProgress): Promise<void> {
     const { logs } = this.context.store;
-    try {
-      await retryTransient(
+    const message = `Could not store a part of the log of ${describeRun(claim)}. The run goes on.`;
+    await this.#storeFailure.attempt(message, () =>
+      retryTransient(
         this.context,
         async (limit) => logs?.append(claim, entry, limit),
         (outcome) => outcome !== 'unknown',
-      );
-      this.#storeFailure.end();
-    } catch (error) {
-      const message = `Could not store a part of the log of ${describeRun(claim)}. The run goes on.`;
-      this.#storeFailure.report(message, error);
-    }
+      ),
+    );
   }
 
   /** Outside the run, so that what the function prints is not kept. The warning has no error, which may quote the line. */
