@@ -100,10 +100,9 @@ export function periodsWithoutRun(
   const earliest = periodAt(since, periods).start;
   const range = { from: from > earliest ? from : earliest, to: periodAt(now, periods).start };
   // Without a schedule, a period in which the job was declared may have had its tick before.
-  const isAfter = (start: Date): boolean =>
-    first === undefined && expectation.schedule !== undefined ? true : start > since;
+  const mayBeFirst = first === undefined && expectation.schedule !== undefined;
   return expectedPeriods(expectation, periods, range).filter(
-    ({ key, start }) => isAfter(start) && !recorded.has(key),
+    ({ key, start }) => (mayBeFirst || start > since) && !recorded.has(key),
   );
 }
 
@@ -182,12 +181,7 @@ export function isHeldBack(
  * @param runs of the job: at least the newest of each scope
  */
 export function lateTime(
-  {
-    job,
-    declared,
-    declaredAt,
-    answeredAt = new Date(0),
-  }: Pick<RegisteredJob, 'job' | 'declared' | 'declaredAt' | 'answeredAt'>,
+  { job, declared, declaredAt, answeredAt = new Date(0) }: RegisteredJob,
   runs: readonly RunSummary[],
   { now, lateAfterMs, lock }: { now: Date; lateAfterMs: number; lock?: LockState | undefined },
 ): Date | undefined {

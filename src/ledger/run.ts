@@ -156,7 +156,6 @@ const unnamedPlaces = new WeakMap<LockProvider, string>();
 /** Identifies the lock under which a run was started. Two attempts under the same lock cannot both hold it. */
 export function lockIdOf(provider: LockProvider, lockName: string): string {
   const id = `${provider.id ?? unnamedPlaceOf(provider)}/${lockName}`;
-  if (id.length <= LONGEST_LOCK_ID) return id;
   const characters = Array.from(id);
   if (characters.length <= LONGEST_LOCK_ID) return id;
   return `${characters.slice(0, KEPT).join('')}#${createHash('sha256').update(id).digest('hex')}`;

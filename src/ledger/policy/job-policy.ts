@@ -129,14 +129,9 @@ function endlessOf(kind: PeriodOptions['kind']): PolicySubject['endless'] {
 }
 
 /** The period options of a job whose periods follow each other; `undefined` for ticks and for a key function. */
-export function calendarPeriodsOf({
-  period,
-}: JobPolicy): (CalendarPeriodOptions & PeriodOptions) | undefined {
-  return isOfCalendar(period) ? period : undefined;
-}
-
-function isOfCalendar(period: PeriodOptions): period is CalendarPeriodOptions & PeriodOptions {
-  return endlessOf(period.kind) === undefined;
+export function calendarPeriodsOf(policy: JobPolicy): (CalendarPeriodOptions & PeriodOptions) | undefined {
+  const { kind } = policy.period;
+  return kind === 'tick' || typeof kind === 'function' ? undefined : { ...policy.period, kind };
 }
 
 /** The one scope of a job, `''` for none. Also `''` if a function chooses it. */

@@ -158,7 +158,6 @@ export async function findMissedPeriods(
   if (periods === undefined) return NOTHING;
   const from = new Date(recorded.now.getTime() - windowMs);
   const withoutRun = periodsWithoutRun(expectation, periods, recorded, from);
-  if (withoutRun.length === 0) return NOTHING;
   const asked = withoutRun.map(async (period) => ({
     period,
     answer: await askForPeriod(context, request, period),

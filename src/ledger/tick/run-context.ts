@@ -186,13 +186,9 @@ export class RunContext implements CurrentRun {
 }
 
 /** The same for all attempts of a run, until an operator reruns it. */
-export function idempotencyKeyOf({
-  job,
-  scope,
-  periodKey,
-  generation,
-}: RunKey & { readonly generation: number }): string {
-  return `${[job, scope, periodKey].map(withoutSlashes).join('/')}/${generation}`;
+export function idempotencyKeyOf(run: RunKey & { readonly generation: number }): string {
+  const parts = [run.job, run.scope, run.periodKey].map(withoutSlashes);
+  return `${parts.join('/')}/${run.generation}`;
 }
 
 /** Other characters stay, because a retry after an upgrade must have the key of the attempt before it. */
