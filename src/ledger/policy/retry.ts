@@ -29,20 +29,12 @@ const MOST_ATTEMPTS = 1000;
 /** @throws InvalidLockConfigurationError naming the option and its value */
 export function parseRetryPolicy(options: RetryOptions, subject: PolicySubject): RetryPolicy {
   const { of, endless } = subject;
-  const {
-    maxAttempts = endless === 'a tick' ? 1 : 3,
-    initialDelay = '1m',
-    factor = 2,
-    maxDelay,
-    until,
-  } = options;
+  const { maxAttempts = endless === 'a tick' ? 1 : 3, initialDelay = '1m', factor = 2, until } = options;
   if (!Number.isFinite(factor) || factor < 1)
     refuseOption(`retry.factor ${of}`, factor, 'it must be a number of at least 1');
   const initialDelayMs = parseDuration(initialDelay, `retry.initialDelay ${of}`);
-  const maxDelayMs =
-    maxDelay === undefined
-      ? Math.max(HOUR_MS, initialDelayMs)
-      : parseDuration(maxDelay, `retry.maxDelay ${of}`);
+  const { maxDelay = Math.max(HOUR_MS, initialDelayMs) } = options;
+  const maxDelayMs = parseDuration(maxDelay, `retry.maxDelay ${of}`);
   if (initialDelayMs > maxDelayMs)
     refuseOption(
       `retry.initialDelay ${of}`,
