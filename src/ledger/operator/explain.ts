@@ -58,16 +58,8 @@ async function describeElsewhere(
 }
 
 function decisionOf({ own }: TickPlan): string {
-  switch (own.kind) {
-    case 'run':
-      return 'run';
-    case 'skip':
-    case 'refused':
-      return own.reason;
-    case 'expired':
-    case 'none':
-      return 'not-due';
-  }
+  if (own.kind === 'run') return 'run';
+  return 'reason' in own ? own.reason : 'not-due';
 }
 
 function describeOthers({ overdue, catchUp, missed, failures }: TickPlan): string[] {

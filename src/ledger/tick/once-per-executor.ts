@@ -160,23 +160,17 @@ export class OncePerExecutor {
     const { request, snapshot, plan } = tick;
     const { own } = plan;
     const { period } = snapshot;
-    switch (own.kind) {
-      case 'refused':
-        return { executed: false, reason: own.reason };
-      case 'expired':
-      case 'none':
-        return { executed: false, reason: 'not-due' };
-      case 'skip':
-        await this.#claimer.runStep(tick, () => this.#insertSkipped(request, period, own.reason));
-        tick.isRecorded = true;
-        return tick.report.skipRun(tick.runOf(period), own.reason);
-      case 'run': {
-        const { task, policy } = request;
-        const { timeZone } = policy.period;
-        const planned = { period, timeZone, isNew: own.isNew, isOwn: true, task };
-        return await this.#claimer.claimAndRun(tick, planned);
-      }
+    if (own.kind === 'run') {
+      const { task, policy } = request;
+      const { timeZone } = policy.period;
+      const planned = { period, timeZone, isNew: own.isNew, isOwn: true, task };
+      return await this.#claimer.claimAndRun(tick, planned);
     }
+    // The caller knows the reason of a refusal.
+    if (own.kind !== 'skip') return { executed: false, reason: 'not-due' };
+    await this.#claimer.runStep(tick, () => this.#insertSkipped(request, period, own.reason));
+    tick.isRecorded = true;
+    return tick.report.skipRun(tick.runOf(period), own.reason);
   }
 
   async #runOtherPeriods<T>(tick: Tick<T>, ownMs: number): Promise<void> {
