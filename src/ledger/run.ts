@@ -108,17 +108,13 @@ export interface Claim extends RunKey {
 
 /** Whether a run is due, or its row is `running`, so that its holder may have crashed. */
 export function isOverdue({ state, nextAttemptAt }: RunSummary, now: Date): boolean {
-  switch (state) {
-    case 'running':
-      return true;
-    case 'pending':
-    case 'failed':
-      return nextAttemptAt !== undefined && nextAttemptAt <= now;
-    case 'completed':
-    case 'interrupted':
-    case 'skipped':
-      return false;
-  }
+  if (state === 'running') return true;
+  return (state === 'pending' || state === 'failed') && nextAttemptAt !== undefined && nextAttemptAt <= now;
+}
+
+/** Runs are ordered by the beginning of their period, or by their creation if they have none. */
+export function placeInTime({ periodStart, createdAt }: RunSummary): number {
+  return (periodStart ?? createdAt).getTime();
 }
 
 /** Whether it waits or has ended, and has a time that lies ahead of the database's clock. */

@@ -4,7 +4,7 @@ import { periodAt, type Period } from '../periods/period';
 import { askForPeriod, periodsWithoutRun, type PeriodicJob } from '../expected';
 import { planCatchUp, type CatchUpPlan } from '../policy/catch-up';
 import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
-import { checkInstant, isOverdue, type RunKey, type RunSummary } from '../run';
+import { checkInstant, isOverdue, placeInTime, type RunKey, type RunSummary } from '../run';
 import type { Peek } from '../run-store';
 import { limitOf, type LedgerContext } from '../store-statements';
 
@@ -119,11 +119,7 @@ function databaseTimeOfTick(
 
 function overdueRuns({ now, runs }: Peek, period: Period): RunSummary[] {
   const overdue = runs.filter((run) => run.periodKey !== period.key && isOverdue(run, now));
-  return overdue.sort((a, b) => runStartMs(a) - runStartMs(b));
-}
-
-function runStartMs({ periodStart, createdAt }: RunSummary): number {
-  return (periodStart ?? createdAt).getTime();
+  return overdue.sort((a, b) => placeInTime(a) - placeInTime(b));
 }
 
 /** The start of the rows that are read for catch-up: the start of the period in which the catch-up window begins. */

@@ -2,6 +2,7 @@ import type { Clock } from '../../core';
 import type { JobAnswer, JobRegister, JobRegistration } from '../../ledger/job-register';
 import {
   isOverdue,
+  placeInTime,
   type Claim,
   type Run,
   type RunEvent,
@@ -31,7 +32,6 @@ import {
   newestOfEach,
   olderTicks,
   overdueSince,
-  placeInTime,
   createRun,
   summarize,
   type StoredRun,

@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from '../../core';
-import type { Run, RunEvent, RunKey, RunSummary } from '../../ledger/run';
+import { placeInTime, type Run, type RunEvent, type RunKey, type RunSummary } from '../../ledger/run';
 import type { NewRun, NewRunEvent } from '../../ledger/run-store';
 import { InMemoryJobs } from './in-memory-jobs';
 
@@ -99,11 +99,6 @@ export function overdueSince({ state, nextAttemptAt, startedAt, createdAt }: Run
 export function isFinal({ state, nextAttemptAt }: Run): boolean {
   if (state === 'failed') return nextAttemptAt === undefined;
   return state === 'completed' || state === 'skipped';
-}
-
-/** Runs are ordered by the beginning of their period, or by their creation if they have none. */
-export function placeInTime({ periodStart, createdAt }: Run): number {
-  return (periodStart ?? createdAt).getTime();
 }
 
 /**
