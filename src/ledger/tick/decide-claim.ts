@@ -1,16 +1,10 @@
 import { earliestTickOf, isPastStartDeadline, type JobPolicy } from '../policy/job-policy';
 import { retriesEndAt } from '../policy/retry';
 import { identityOf, type Claim, type Run } from '../run';
-import { runEventOf, type Decision, type FoundRun, type NewRunEvent } from '../run-store';
+import { runEventOf, type Decision, type FoundRun, type NewRun, type NewRunEvent } from '../run-store';
 
 /** The holder of a lock that is about to claim a run, for one attempt. */
-export interface ClaimHolder {
-  /** Unique for this attempt. */
-  readonly claimedBy: string;
-  readonly lockId: string;
-  readonly fencingToken: number | undefined;
-  /** The longest time that the attempt's lease can last, renewals included. */
-  readonly leaseMs: number;
+export interface ClaimHolder extends NonNullable<NewRun['started']> {
   /** Whether an attempt still runs in this process. Without tokens, only this shows that its holder has not crashed. */
   readonly isRunningHere?: ((claimedBy: string) => boolean) | undefined;
   /** The scheduled time of the run's own tick, by the database's clock, if that tick makes the claim. */
@@ -125,18 +119,13 @@ function assumedScheduledTime(run: Run, { period, periodAt }: JobPolicy): Date |
 function replaceLost(found: FoundRun, holder: ClaimHolder, policy: JobPolicy): Decision<ClaimVerdict> {
   const { run, now } = found;
   const events = [lostEventOf(run)];
+  const crashed = { ...run, reason: 'crashed', finishedAt: now };
   if (policy.onCrash === 'hold') {
-    const write: Run = { ...run, state: 'interrupted', reason: 'crashed', finishedAt: now };
+    const write: Run = { ...crashed, state: 'interrupted' };
     return { value: { kind: 'refused', reason: 'interrupted', lost: run }, write, events };
   }
   if (exhaustedReason(found, policy) !== undefined) {
-    const write: Run = {
-      ...run,
-      state: 'failed',
-      reason: 'crashed',
-      finishedAt: now,
-      nextAttemptAt: undefined,
-    };
+    const write: Run = { ...crashed, state: 'failed', nextAttemptAt: undefined };
     return { value: { kind: 'refused', reason: 'exhausted', lost: run }, write, events };
   }
   const write = startAttempt(found, holder);
