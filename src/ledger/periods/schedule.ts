@@ -26,10 +26,7 @@ export function intervalOf(schedules: readonly DeclaredSchedule[] = []): number 
   return every;
 }
 
-interface Times {
-  next(after: Date): Date | undefined;
-  previous(notAfter: Date): Date | undefined;
-}
+type Times = Pick<CronTimes, 'next' | 'previous'>;
 
 /** A year of hours. */
 const MOST_REMEMBERED = 10_000;
@@ -108,7 +105,7 @@ const MOST_CHANGE_MS = DAY_MS;
  * the clocks skip all times of a date, the change itself is the one time of that date. An expression with one time a day names
  * a repeated time once, the first. Every other names both.
  */
-class CronTimes implements Times {
+class CronTimes {
   readonly #wall: Croner.Cron;
   readonly #isOnceADay: boolean;
 
