@@ -25,14 +25,6 @@ export interface RunRequest extends OperatorAct {
 const DECLARED_WITHIN_MS = 180_000;
 const LONGEST_WAIT_DAYS = 7;
 
-export async function findRequest(
-  context: LedgerContext,
-  job: string,
-  scope: string,
-): Promise<StoredRequest | undefined> {
-  return await requestsOf(context).find(requestIdOf(job, scope), limitOf(context));
-}
-
 /** @throws as `RunLedger.requestRun` does */
 export async function checkRequest(
   context: LedgerContext,
@@ -117,7 +109,7 @@ async function periodKeyOf(
   throw refusal(job, `${describeRun(run)} ${sentence}. ${fix ?? ''}`.trim().replace(/\.$/, ''));
 }
 
-function requestsOf({ store }: LedgerContext): RequestStore {
+export function requestsOf({ store }: LedgerContext): RequestStore {
   if (store.requests !== undefined) return store.requests;
   throw new InvalidLockUseError(
     'Cannot request a run in memory. Create the guard with createJobGuard of a driver.',

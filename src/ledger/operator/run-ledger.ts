@@ -27,7 +27,7 @@ import {
 import { findGaps } from './backfill';
 import { explain, type Explanation } from './explain';
 import { LONGEST_KEPT_DAYS, purgeRuns } from './purge-runs';
-import { findRequest, requestRun, type RunRequest } from './request-run';
+import { requestIdOf, requestRun, requestsOf, type RunRequest } from './request-run';
 import type { PeriodicJob } from '../expected';
 import { checkedScope, checkJob, checkQuery, runKeyOf, type RunName } from './run-name';
 
@@ -197,7 +197,9 @@ export class RunLedger {
     { scope = '' }: { readonly scope?: string | undefined } = {},
   ): Promise<StoredRequest | undefined> {
     checkJob(job);
-    return await findRequest(this.options.context, job, checkedScope(scope));
+    const { context } = this.options;
+    const id = requestIdOf(job, checkedScope(scope));
+    return await requestsOf(context).find(id, limitOf(context));
   }
 
   /**
