@@ -60,9 +60,16 @@ export function millisecondsOf(instant: Date): number {
   throw new InvalidLockConfigurationError(`${describeValue(instant)} is not an instant: give a valid Date.`);
 }
 
-/** The business date of an instant, as days since 1970-01-01. */
-export function dayAt(atMs: number, rule: DayRule): number {
-  return Math.floor((furthestWallMs(rule.timeZone, atMs) - rule.dayStartMs) / DAY_MS);
+/**
+ * The business date of an instant, as days since 1970-01-01. It is that of the latest time that the wall clock has shown up
+ * to the instant. This is the current time, except for a while after the clock was put back: a day that has begun does not
+ * begin again.
+ */
+export function dayAt(atMs: number, { timeZone, dayStartMs }: DayRule): number {
+  // No wall clock is ever ahead of its later self by more than the width of all offsets.
+  const stretches = offsetStretches(timeZone, atMs - 2 * MOST_OFFSET_MS, atMs + 1);
+  const furthestWallMs = Math.max(...stretches.map(({ toMs, offsetMs }) => toMs - 1 + offsetMs));
+  return Math.floor((furthestWallMs - dayStartMs) / DAY_MS);
 }
 
 /** The start of a business date. A date that was skipped begins with the next one. */
@@ -71,16 +78,6 @@ export function startOfDayMs(day: number, { timeZone, dayStartMs }: DayRule): nu
   const stretches = offsetStretches(timeZone, wallMs - MOST_OFFSET_MS, wallMs + MOST_OFFSET_MS);
   const reached = stretches.filter(({ toMs, offsetMs }) => toMs + offsetMs > wallMs);
   return Math.min(...reached.map(({ fromMs, offsetMs }) => Math.max(fromMs, wallMs - offsetMs)));
-}
-
-/**
- * The latest time that the wall clock has shown up to an instant. It is the current time, except for a while after
- * the clock was put back: a day that has begun does not begin again.
- */
-function furthestWallMs(timeZone: string, atMs: number): number {
-  // No wall clock is ever ahead of its later self by more than the width of all offsets.
-  const stretches = offsetStretches(timeZone, atMs - 2 * MOST_OFFSET_MS, atMs + 1);
-  return Math.max(...stretches.map(({ toMs, offsetMs }) => toMs - 1 + offsetMs));
 }
 
 /** Four digits without a leading zero: every store can hold such a date. */

@@ -130,12 +130,12 @@ function checkPeriodOptions(options: PeriodOptions, of = ''): DayRule {
 
 /** The period that ends where this one begins. */
 export function previousPeriod(period: CalendarPeriod, options: CalendarPeriodOptions): CalendarPeriod {
-  return calendarPeriodAt(period.start.getTime() - 1, options.kind, checkPeriodOptions(options));
+  return periodOf(limitsAt(period.start.getTime() - 1, options.kind, checkPeriodOptions(options)));
 }
 
 /** The period that begins where this one ends. */
 export function nextPeriod(period: CalendarPeriod, options: CalendarPeriodOptions): CalendarPeriod {
-  return calendarPeriodAt(period.end.getTime(), options.kind, checkPeriodOptions(options));
+  return periodOf(limitsAt(period.end.getTime(), options.kind, checkPeriodOptions(options)));
 }
 
 /**
@@ -154,15 +154,11 @@ export function periodsBetween(from: Date, to: Date, options: CalendarPeriodOpti
         `There are more than ${MOST_PERIODS} periods of the kind '${kind}' from ${from.toISOString()} to ${to.toISOString()}: request a shorter time.`,
       );
     }
-    const period = calendarPeriodAt(atMs, kind, rule);
+    const period = periodOf(limitsAt(atMs, kind, rule));
     periods.push(period);
     atMs = period.end.getTime();
   }
   return periods;
-}
-
-function calendarPeriodAt(atMs: number, kind: CalendarKind, rule: DayRule): CalendarPeriod {
-  return periodOf(limitsAt(atMs, kind, rule));
 }
 
 /** With dates of its own, because a handler may change those that it gets. */
