@@ -186,15 +186,11 @@ async function isAnswered(
  * Whether the period in which a tick came has ended. The period of a key function has ended when its key has changed;
  * with `catchUp: 'all'`, when the tick is older than the catch-up window.
  */
-function hasPeriodEnded(
-  { period, catchUp: { catchUp, windowMs } }: JobPolicy,
-  instant: Date,
-  now: Date,
-): boolean {
+function hasPeriodEnded({ period, catchUp }: JobPolicy, instant: Date, now: Date): boolean {
   const options = { ...period, target: 'current' } as const;
   const { key, end } = periodAt(instant, options);
   if (end !== undefined) return end <= now;
-  if (catchUp === 'all') return now.getTime() - instant.getTime() > windowMs;
+  if (catchUp.catchUp === 'all') return now.getTime() - instant.getTime() > catchUp.windowMs;
   return periodAt(now, options).key !== key;
 }
 

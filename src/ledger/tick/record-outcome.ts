@@ -85,17 +85,14 @@ function giveUpAtMs({ clock }: LedgerContext, remainingMs: number): number {
   return clock.monotonicMs() + Math.max(RECORD_AT_LEAST_FOR_MS, remainingMs);
 }
 
-export function claimLostError(
-  claim: Claim,
-  current: Run | undefined,
-  options?: ErrorOptions,
-): ClaimLostError {
+/** @param run the current content of its row */
+export function claimLostError(claim: Claim, run: Run | undefined, options?: ErrorOptions): ClaimLostError {
   const row =
-    current === undefined
+    run === undefined
       ? 'the store has no row of it'
-      : `its row is ${current.state}, generation ${current.generation}, attempt ${current.attempt}`;
+      : `its row is ${run.state}, generation ${run.generation}, attempt ${run.attempt}`;
   const what = `Attempt ${claim.attempt} of ${describeRun(claim)}`;
-  const why = precedes(current, claim)
+  const why = precedes(run, claim)
     ? `${what} could not be recorded: ${row}, so the row was deleted or set back, or a server that lags behind has answered. On a cluster, connect all instances to the same server.`
     : `${what} no longer counts: ${row}.`;
   return new ClaimLostError(`${why} Effects outside inRunTransaction() may happen twice.`, options);
