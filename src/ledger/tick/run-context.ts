@@ -187,13 +187,9 @@ export class RunContext implements CurrentRun {
 
 /** The same for all attempts of a run, until an operator reruns it. */
 export function idempotencyKeyOf(run: RunKey & { readonly generation: number }): string {
-  const parts = [run.job, run.scope, run.periodKey].map(withoutSlashes);
+  // Other characters stay, because a retry after an upgrade must have the key of the attempt before it.
+  const parts = [run.job, run.scope, run.periodKey].map((part) => part.replace(/[%/]/g, encodeURIComponent));
   return `${parts.join('/')}/${run.generation}`;
-}
-
-/** Other characters stay, because a retry after an upgrade must have the key of the attempt before it. */
-function withoutSlashes(part: string): string {
-  return part.replace(/[%/]/g, encodeURIComponent);
 }
 
 const storage = processState('run-context', () => new AsyncLocalStorage<RunContext | undefined>());

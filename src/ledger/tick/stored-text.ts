@@ -12,21 +12,17 @@ export function storedResult(value: unknown): string | undefined {
 
 /** Names, messages, stacks and causes of an error. No other properties, because they may hold values of a statement. */
 export function storedError(error: unknown): string {
-  return storedText(described(error));
+  try {
+    return storedText(describe(error, new Set()));
+  } catch {
+    // A job can throw anything, even a value that throws when it is inspected.
+    return storedText(`thrown: ${textOf(error)}`);
+  }
 }
 
 /** The stored text of a job's own text. No store keeps a NUL or half a surrogate pair. */
 export function storedText(text: string): string {
   return cut(text.replaceAll('\0', '\\0').toWellFormed(), MOST_ERROR_BYTES);
-}
-
-/** Describes any thrown value, even one that throws when it is inspected. */
-function described(error: unknown): string {
-  try {
-    return describe(error, new Set());
-  } catch {
-    return `thrown: ${textOf(error)}`;
-  }
 }
 
 function describe(error: unknown, seen: Set<unknown>): string {
