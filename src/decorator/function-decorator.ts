@@ -30,23 +30,18 @@ export function functionDecorator(
   };
   const standard = (value: unknown, context: StandardContext): unknown => {
     const { kind, name, private: isPrivate = false } = context;
-    switch (kind) {
-      case 'method': {
-        const method = replace(value, name, isPrivate);
-        context.addInitializer(function () {
-          // If a subclass overrides the method, it is unknown which of the two this decorator is on.
-          const [holder, ...more] = chainOf(this).filter((each) => Object.hasOwn(each, name));
-          if (holder !== undefined && more.length === 0) recordDecorated(holder, name, method);
-        });
-        return method;
-      }
-      case 'field':
-        return function (this: object, initial: unknown) {
-          return replace(initial, name, isPrivate, this);
-        };
-      default:
-        return refusePlace(label, kind === 'class' ? 'a class' : 'an accessor');
-    }
+    if (kind === 'field')
+      return function (this: object, initial: unknown) {
+        return replace(initial, name, isPrivate, this);
+      };
+    if (kind !== 'method') return refusePlace(label, kind === 'class' ? 'a class' : 'an accessor');
+    const method = replace(value, name, isPrivate);
+    context.addInitializer(function () {
+      // If a subclass overrides the method, it is unknown which of the two this decorator is on.
+      const [holder, ...more] = chainOf(this).filter((each) => Object.hasOwn(each, name));
+      if (holder !== undefined && more.length === 0) recordDecorated(holder, name, method);
+    });
+    return method;
   };
   const legacy = (holder: object, name: string | symbol, descriptor?: PropertyDescriptor): void => {
     if (descriptor === undefined) {

@@ -1,22 +1,24 @@
 import { guardOf } from '../guard/configured-guard';
-import { configurationOf, guardedMethodOf, JobDefinition, markGuarded } from '../guard/calls/guarded-method';
+import {
+  configurationOf,
+  guardedMethodOf,
+  JobDefinition,
+  markGuarded,
+  type Decoration,
+} from '../guard/calls/guarded-method';
 import { callsOf, jobSkippedError } from '../guard/calls/calls';
 import { takeInvocation } from '../guard/calls/invocation';
 import type { AnyMethod } from './skippable';
 
 /** Returns the method with its guard. Other decorators see the same name and metadata as on the method itself. */
-export function guardMethod(
-  method: AnyMethod,
-  methodName: string,
-  add: (definition: JobDefinition) => void,
-): AnyMethod {
+export function guardMethod(method: AnyMethod, methodName: string, decoration: Decoration): AnyMethod {
   const earlier = guardedMethodOf(method);
   if (earlier !== undefined) {
-    add(earlier.definition);
+    earlier.definition.add(decoration);
     return method;
   }
   const definition = new JobDefinition(methodName);
-  add(definition);
+  definition.add(decoration);
   const guarded = function (this: unknown, ...args: unknown[]): Promise<unknown> {
     return takeInvocation(async (invocation) => {
       const configuration = definition.complete ?? configurationOf(marked);
@@ -39,7 +41,7 @@ export function guardMethod(
   };
   const marked = { definition, original: method, wrapper: guarded };
   copyAppearance(method, guarded);
-  markGuarded(marked);
+  markGuarded(marked, decoration);
   return guarded;
 }
 

@@ -34,7 +34,7 @@ export function OncePer(
   options: OncePerOptions & MethodOptions = {},
 ): SchedulerLockDecorator | ThrowingLockDecorator {
   const what = typeof period === 'function' ? 'a key function' : describeValue(period);
-  return oncePer(`@OncePer(${what})`, { ...checkOptions(options), period });
+  return oncePer(`@OncePer(${what})`, options, period);
 }
 
 /** Runs the decorated method once per business day, as `@OncePer('day')`. */
@@ -45,25 +45,25 @@ export function OncePerDay(options?: OncePerOptions & MethodOptions): SchedulerL
 export function OncePerDay(
   options: OncePerOptions & MethodOptions = {},
 ): SchedulerLockDecorator | ThrowingLockDecorator {
-  return oncePer('@OncePerDay()', { ...checkOptions(options), period: 'day' });
+  return oncePer('@OncePerDay()', options, 'day');
 }
 
 function oncePer(
   label: string,
-  policy: OncePerConfiguration & MethodOptions,
-): SchedulerLockDecorator | ThrowingLockDecorator {
-  checkOncePerOptions(policy, policy.name ?? label);
+  options: OncePerOptions & MethodOptions,
+  period: OncePerConfiguration['period'],
+): SchedulerLockDecorator {
+  if (typeof options !== 'object' || options === null)
+    throw new InvalidLockConfigurationError(
+      `Invalid options for a once-per job: ${describeValue(options)}. Pass an object, for example { timeZone: 'Europe/Paris' }.`,
+    );
+  const policy = { ...options, period };
+  const job = options.name ?? label;
+  checkOncePerOptions(policy, job);
   // The time zone and the name may still come from other decorators on the method.
-  parseJobPolicy({ ...policy, timeZone: policy.timeZone ?? 'UTC' }, policy.name ?? label);
-  checkMethodOptions(policy, policy.name ?? label);
+  parseJobPolicy({ ...policy, timeZone: options.timeZone ?? 'UTC' }, job);
+  checkMethodOptions(policy, job);
   return functionDecorator(label, (method, name) =>
-    guardMethod(method, name, (definition) => definition.addOncePer(policy)),
+    guardMethod(method, name, { oncePer: policy, origin: policy }),
   ) as SchedulerLockDecorator;
-}
-
-function checkOptions(options: OncePerOptions & MethodOptions): OncePerOptions & MethodOptions {
-  if (typeof options === 'object' && options !== null) return options;
-  throw new InvalidLockConfigurationError(
-    `Invalid options for a once-per job: ${describeValue(options)}. Pass an object, for example { timeZone: 'Europe/Paris' }.`,
-  );
 }

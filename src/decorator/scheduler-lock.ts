@@ -45,8 +45,6 @@ export function SchedulerLock(
   checkMethodOptions(declared, declared.name);
   const label = declared.name === '@SchedulerLock' ? declared.name : `@SchedulerLock('${declared.name}')`;
   return functionDecorator(label, (method, name) =>
-    guardMethod(method, name, (definition) =>
-      definition.addLock(labelled(configuration, name), configuration),
-    ),
+    guardMethod(method, name, { lock: labelled(configuration, name), origin: configuration }),
   ) as SchedulerLockDecorator;
 }

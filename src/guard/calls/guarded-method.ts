@@ -6,39 +6,37 @@ import type { LabelledConfiguration, MethodOptions } from '../jobs/job-guard-opt
 
 type AnyFunction = (this: unknown, ...args: never[]) => unknown;
 
+/** The options of one decorator. */
+export interface Decoration {
+  readonly lock?: LabelledConfiguration & MethodOptions;
+  readonly oncePer?: OncePerConfiguration & MethodOptions;
+  /** As the decorator got them: the same object for every instance of a class with a decorated field. */
+  readonly origin: object;
+}
+
 /** The options of all decorators on one handler, in any order. Complete when its configuration is first read. */
 export class JobDefinition {
-  #lock: (LabelledConfiguration & MethodOptions) | undefined;
-  #oncePer: (OncePerConfiguration & MethodOptions) | undefined;
-  #complete: LabelledConfiguration | undefined;
+  #lock: Decoration['lock'];
+  #oncePer: Decoration['oncePer'];
+
+  /** `undefined` until the configuration is first read. */
+  complete: LabelledConfiguration | undefined;
 
   /** The object that has the method: a prototype, a class, or an instance with a decorated field. */
   place: readonly [holder: object, key: string | symbol] | undefined;
 
-  /** The options of the first decorator: the same object for every instance of a class with a decorated field. */
-  #origin: object | undefined;
-
   constructor(readonly methodName: string) {}
 
-  get origin(): object {
-    return this.#origin ?? this;
-  }
-
-  addLock(lock: LabelledConfiguration & MethodOptions, origin: object): void {
-    if (this.#lock !== undefined)
+  add({ lock, oncePer }: Decoration): void {
+    if (lock && this.#lock)
       this.reject(`has @SchedulerLock twice: '${this.#lock.name}' and '${lock.name}'. Keep one.`);
-    this.#rejectLate();
-    this.#origin ??= origin;
-    this.#lock = lock;
-    this.#checkOptions();
-  }
-
-  addOncePer(oncePer: OncePerConfiguration & MethodOptions): void {
-    if (this.#oncePer !== undefined) this.reject('has @OncePer or @OncePerDay twice. Keep one.');
-    this.#rejectLate();
-    this.#origin ??= oncePer;
-    this.#oncePer = oncePer;
-    this.#checkOptions();
+    if (oncePer && this.#oncePer) this.reject('has @OncePer or @OncePerDay twice. Keep one.');
+    if (this.complete !== undefined) this.reject('is already in use and can no longer be decorated.');
+    this.#lock ??= lock;
+    this.#oncePer ??= oncePer;
+    // Both reject contradictions.
+    this.#option('enabled');
+    this.#option('onSkip');
   }
 
   /**
@@ -48,18 +46,13 @@ export class JobDefinition {
    */
   configuration(timeZone?: string): LabelledConfiguration {
     // A standard decorator does not know its class, so the zone can be unknown until there is an instance.
-    const isZoneNew = timeZone !== undefined && this.#complete?.oncePer?.timeZone === undefined;
-    if (isZoneNew && this.#oncePer !== undefined) this.#complete = undefined;
-    return (this.#complete ??= this.#completed(timeZone));
+    const isZoneNew = timeZone !== undefined && this.complete?.oncePer?.timeZone === undefined;
+    if (isZoneNew && this.#oncePer !== undefined) this.complete = undefined;
+    return (this.complete ??= this.#completed(timeZone));
   }
 
   get onSkip(): MethodOptions['onSkip'] {
     return this.#option('onSkip');
-  }
-
-  /** `undefined` until the configuration is first read. */
-  get complete(): LabelledConfiguration | undefined {
-    return this.#complete;
   }
 
   #completed(timeZone: string | undefined): LabelledConfiguration {
@@ -82,15 +75,6 @@ export class JobDefinition {
     return first ?? second;
   }
 
-  #checkOptions(): void {
-    this.#option('enabled');
-    this.#option('onSkip');
-  }
-
-  #rejectLate(): void {
-    if (this.#complete !== undefined) this.reject('is already in use and can no longer be decorated.');
-  }
-
   reject(why: string): never {
     throw new InvalidLockUseError(`Method '${this.methodName}' ${why}`);
   }
@@ -107,12 +91,12 @@ export interface GuardedMethod {
 const GUARDED = Symbol.for('cronlatch.v0.guarded-method');
 const SCHEDULES = Symbol.for('cronlatch.v0.schedules');
 
-/** By origin. A decorated field has one handler per instance; only the latest is kept. */
+/** By the origin of the first decorator. A decorated field has one handler per instance; only the latest is kept. */
 const declared = processState('declared-methods', () => new Map<object, GuardedMethod>());
 
-export function markGuarded(method: GuardedMethod): void {
+export function markGuarded(method: GuardedMethod, { origin }: Decoration): void {
   Object.defineProperty(method.wrapper, GUARDED, { value: method, enumerable: true });
-  declared.set(method.definition.origin, method);
+  declared.set(origin, method);
 }
 
 /** @param layers of one method, of which any can have the mark */
