@@ -36,13 +36,15 @@ export function invoke<T>(given: Invocation, call: () => T): T | Promise<Awaited
     return taken.add(JSON.stringify([job, scope])).size > size;
   };
   const invocation = { ...given, takeScheduledTime, hasEnded: false };
+  const end = (): void => void (invocation.hasEnded = true);
   let result: T | undefined;
   try {
     result = storage.run(invocation, call);
   } finally {
-    if (!isThenable(result)) invocation.hasEnded = true;
+    if (!isThenable(result)) end();
   }
-  return isThenable(result) ? endWhenSettled(invocation, result as T) : result;
+  // Awaits the result exactly once, because a query builder runs its query for each `then`.
+  return isThenable(result) ? Promise.resolve(result as T).finally(end) : result;
 }
 
 /**
@@ -56,15 +58,6 @@ export function extendInvocation<A extends unknown[]>(
     if (invocation === undefined) return call.apply(this, args);
     return invoke(invocation, () => call.apply(this, args));
   };
-}
-
-/** Awaits the result exactly once, because a query builder runs its query for each `then`. */
-async function endWhenSettled<T>(invocation: OpenInvocation, result: T): Promise<Awaited<T>> {
-  try {
-    return await result;
-  } finally {
-    invocation.hasEnded = true;
-  }
 }
 
 /**

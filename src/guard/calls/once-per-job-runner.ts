@@ -20,7 +20,8 @@ const EARLY_MS = 30_000;
 
 /** Runs the once-per jobs of one guard, and keeps the ticks that must be retried. */
 export class OncePerJobRunner {
-  readonly ticksToRetry = new TicksToRetry();
+  /** Ticks that ended without a row for their period, one per job, scope and period. They are kept in memory only. */
+  readonly ticksToRetry = new Map<string, TickRequest<unknown>>();
   readonly #executor: OncePerExecutor;
 
   constructor(
@@ -39,8 +40,7 @@ export class OncePerJobRunner {
   keepDropped(job: AdmittedOncePerJob, report: CallReport): boolean {
     const { call } = job;
     try {
-      const { scheduledAt } = report;
-      const request = this.#tickOf(job, { task: call([]), args: [], call, scheduledAt }, report);
+      const request = this.#tickOf(job, { task: call([]), args: [], call }, report);
       if (request.willRetry) this.#keepForRetry(request);
       return request.willRetry;
     } catch {
@@ -48,23 +48,30 @@ export class OncePerJobRunner {
     }
   }
 
-  /** A tick for the overdue runs of a job and scope. */
-  overdueTick(job: AdmittedOncePerJob, scope: string): Tick<unknown> {
+  /**
+   * The ticks of a job and scope that must be retried, or else one for its overdue runs. A retried tick also starts the other
+   * overdue runs of its job. A retry that fails is kept again.
+   */
+  takeOverdue(job: AdmittedOncePerJob, scope: string): Tick<unknown>[] {
     const { lock, policy, call, expectation } = job;
-    return this.tickOf({
-      lock,
-      policy,
-      expectation,
-      taskOf: taskOf(job, call),
-      willRetry: this.#willRetry(job),
-      task: () => undefined,
-      scope,
-      purpose: 'overdue',
-    });
-  }
-
-  tickOf(request: TickRequest<unknown>): Tick<unknown> {
-    return new Tick(request, new CallReport(this.context.events, request.lock, request.scheduledAt));
+    const kept = [...this.ticksToRetry].filter(
+      ([, request]) => request.policy.job === policy.job && request.scope === scope,
+    );
+    for (const [id] of kept) this.ticksToRetry.delete(id);
+    const requests = kept.map(([, request]) => request);
+    if (requests.length === 0)
+      requests.push({
+        lock,
+        policy,
+        expectation,
+        taskOf: taskOf(job, call),
+        willRetry: true,
+        task: () => undefined,
+        scope,
+        purpose: 'overdue',
+      });
+    const { events } = this.context;
+    return requests.map((each) => new Tick(each, new CallReport(events, each.lock, each.scheduledAt)));
   }
 
   /** Keeps the tick of an admitted job for a retry if it was not answered. */
@@ -83,91 +90,72 @@ export class OncePerJobRunner {
 
   #tickOf<T>(
     job: OncePerJob,
-    { task, args, call, at, invocation, scope: given, willRetry = this.#willRetry(job) }: JobCall<T>,
+    { task, args, call, at, invocation, scope: given, willRetry }: JobCall<T>,
     report: CallReport,
   ): TickRequest<T> {
     const { lock, policy } = job;
     const scope = given ?? report.check(() => scopeOf(policy, args));
     const isFirst = invocation?.takeScheduledTime(policy.job, scope) ?? true;
     if (!isFirst) report.scheduledAt = undefined;
-    const tick = policy.period.kind === 'tick' ? this.#tickOptionsOf(job, report, at) : undefined;
+    const { scheduledAt } = report;
+    const admitted = this.registry.get(policy.job);
+    const tick = policy.period.kind === 'tick' ? tickOptionsOf(admitted, scheduledAt, at) : undefined;
+    const mayRetry = willRetry ?? admitted !== undefined;
     return {
       lock,
       policy,
-      expectation: this.registry.get(policy.job)?.expectation ?? {},
+      expectation: admitted?.expectation ?? {},
       task,
       taskOf: taskOf(job, call),
       scope,
       at,
       tick,
-      willRetry: willRetry && (tick === undefined || tick.nextAfter !== undefined),
-      scheduledAt: report.scheduledAt,
+      willRetry: mayRetry && (tick === undefined || tick.nextAfter !== undefined),
+      scheduledAt,
       receivedAt: momentOf(this.context.clock),
       purpose: 'tick',
       skip: () => this.registry.skipIfIdle(job, report),
     };
   }
 
-  #tickOptionsOf({ policy }: OncePerJob, { scheduledAt }: CallReport, at: Date | undefined): TickOptions {
-    const admitted = this.registry.get(policy.job);
-    const everyMs = intervalOf(admitted?.schedules);
-    const schedule = admitted?.expectation.schedule;
-    const nextAfter = schedule && ((after: Date) => schedule.next(after));
-    if (at !== undefined) return {};
-    if (scheduledAt !== undefined) return { nextAfter };
-    if (admitted?.takesNewestTime && schedule)
-      return { nextAfter, timeOf: (now) => schedule.previous(new Date(now.getTime() + EARLY_MS)) ?? now };
-    if (everyMs === undefined) return { id: randomBytes(3).toString('hex') };
-    return {
-      timeOf: (now) => new Date(Math.floor(now.getTime() / everyMs) * everyMs),
-      nextAfter: (start) => new Date(start.getTime() + everyMs),
-    };
-  }
-
-  #willRetry({ policy }: OncePerJob): boolean {
-    return this.registry.get(policy.job) !== undefined;
-  }
-
   #keepForRetry(request: TickRequest<unknown>): void {
-    if (this.ticksToRetry.add(request)) return;
+    const { policy, scope, at, scheduledAt, receivedAt } = request;
+    const { key } = periodOf(request, at ?? scheduledAt ?? new Date(receivedAt?.wallMs ?? 0));
+    const id = JSON.stringify([policy.job, scope, key, at ?? clockSetting(receivedAt)]);
+    const { ticksToRetry } = this;
+    // A retry is only started while its job may run.
+    if (!ticksToRetry.has(id)) ticksToRetry.set(id, { ...request, purpose: 'retry', skip: undefined });
+    if (ticksToRetry.size <= MAX_TICKS_TO_RETRY) return;
+    const [oldest = ''] = ticksToRetry.keys();
+    ticksToRetry.delete(oldest);
     this.context.events.warn(
       'More than 1,000 ticks are waiting to be retried. The oldest was dropped, and its period may count as missed.',
     );
   }
 }
 
+function tickOptionsOf(
+  admitted: AdmittedOncePerJob | undefined,
+  scheduledAt: Date | undefined,
+  at: Date | undefined,
+): TickOptions {
+  const everyMs = intervalOf(admitted?.schedules);
+  const schedule = admitted?.expectation.schedule;
+  const nextAfter = schedule && ((after: Date) => schedule.next(after));
+  if (at !== undefined) return {};
+  if (scheduledAt !== undefined) return { nextAfter };
+  if (admitted?.takesNewestTime && schedule)
+    return { nextAfter, timeOf: (now) => schedule.previous(new Date(now.getTime() + EARLY_MS)) ?? now };
+  if (everyMs === undefined) return { id: randomBytes(3).toString('hex') };
+  return {
+    timeOf: (now) => new Date(Math.floor(now.getTime() / everyMs) * everyMs),
+    nextAfter: (start) => new Date(start.getTime() + everyMs),
+  };
+}
+
 /** The task of another run than that of the call. */
 function taskOf({ policy }: OncePerJob, call: JobCall<unknown>['call']) {
   return (run: RunKey): LockedTask<unknown> => call(policy.resume?.(run) ?? []);
-}
-
-/** Ticks that ended without a row for their period, one per job, scope and period. They are kept in memory only. */
-class TicksToRetry {
-  readonly #ticks = new Map<string, TickRequest<unknown>>();
-
-  /** @returns `false` if an older tick had to be dropped */
-  add(request: TickRequest<unknown>): boolean {
-    const { policy, scope, at, scheduledAt, receivedAt } = request;
-    const { key } = periodOf(request, at ?? scheduledAt ?? new Date(receivedAt?.wallMs ?? 0));
-    const id = JSON.stringify([policy.job, scope, key, at ?? clockSetting(receivedAt)]);
-    // A retry is only started while its job may run.
-    if (!this.#ticks.has(id)) this.#ticks.set(id, { ...request, purpose: 'retry', skip: undefined });
-    if (this.#ticks.size <= MAX_TICKS_TO_RETRY) return true;
-    const [oldest = ''] = this.#ticks.keys();
-    this.#ticks.delete(oldest);
-    return false;
-  }
-
-  /** Removes and returns the ticks of one job and scope. A retry that fails adds its tick again. */
-  take(job: string, scope: string): TickRequest<unknown>[] {
-    const taken = [...this.#ticks].filter(([, { policy, scope: of }]) => policy.job === job && of === scope);
-    for (const [id] of taken) this.#ticks.delete(id);
-    return taken.map(([, request]) => request);
-  }
-
-  get all(): readonly TickRequest<unknown>[] {
-    return [...this.#ticks.values()];
-  }
 }
 
 /**

@@ -54,7 +54,7 @@ export class OverdueRuns implements Service {
         jobScopes.set(JSON.stringify([name, scope]), { job, scope });
     };
     if (enabled.length === 0) return jobScopes;
-    for (const { policy, scope } of ticksToRetry.all) add(policy.job, scope);
+    for (const { policy, scope } of ticksToRetry.values()) add(policy.job, scope);
     for (const { policy } of enabled)
       if (typeof policy.scope === 'string' && this.#mayHaveMissed(policy)) add(policy.job, policy.scope);
     for (const { job, scope } of await context.store.overdue(names, limitOf(context))) add(job, scope);
@@ -86,10 +86,7 @@ export class OverdueRuns implements Service {
     const runsHere = this.runner.lockExecutor.runs.refusal(lock.name) !== undefined;
     if (this.#busy.has(busy) || runsHere) return { started: 0, overdue: 0 };
     this.#busy.add(busy);
-    // A retried tick also starts the other overdue runs of its job.
-    const retries = this.runner.ticksToRetry.take(policy.job, scope);
-    const retried = retries.map((request) => this.runner.tickOf(request));
-    const ticks = retried.length > 0 ? retried : [this.runner.overdueTick(job, scope)];
+    const ticks = this.runner.takeOverdue(job, scope);
     // They share a lock, so they run one after the other. An event reports a failure: lock:failed or run:failed.
     for (const tick of ticks) await this.runner.runTick(tick).catch(() => undefined);
     this.#busy.delete(busy);
