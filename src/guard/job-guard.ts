@@ -58,6 +58,7 @@ export class JobGuard {
   readonly #upkeep: Upkeep;
   readonly #closing: Closing;
   readonly #calls: Calls;
+  readonly #executor: LockingTaskExecutor;
   readonly #lockManager: LockManager;
 
   /**
@@ -95,15 +96,15 @@ export class JobGuard {
     this.locks = new GuardLocks(lockProvider, events, clock);
     for (const option of ['notify', 'retention'] as const)
       if (context === undefined && options[option] !== undefined) throw needsLedger(`${option} needs`);
-    const startUpkeep = (): void => upkeep.start();
+    const startUpkeep = (): void => this.#upkeep.start();
     const parts = { clock, registry, executor, events, oncePerRunner, registered, startUpkeep };
     const calls = (this.#calls = createCalls(this, parts));
     const services = registered ? servicesOf(calls, registered, this.locks, options) : [];
-    const upkeep = new Upkeep(services, { clock, events, pollIntervalMs });
+    const upkeep = (this.#upkeep = new Upkeep(services, { clock, events, pollIntervalMs }));
     this.#lockProvider = lockProvider;
     this.#events = events;
     this.#jobs = registry;
-    this.#upkeep = upkeep;
+    this.#executor = executor;
     this.#closing = new Closing(executor.runs, clock, events);
     const lockManager = new LockManager(lockProvider, { ...registry.defaults, clock, events }, executor);
     this.#lockManager = lockManager;
@@ -213,7 +214,7 @@ export class JobGuard {
 
   /** The locks that this process holds now: those of running jobs, and those of `lockManager()`. Sends nothing. */
   running(): readonly RunningLock[] {
-    return [...this.#calls.heldLocks(), ...this.#lockManager.held()];
+    return [...this.#executor.runs.held(), ...this.#lockManager.held()];
   }
 
   /**

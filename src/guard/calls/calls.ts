@@ -1,4 +1,3 @@
-import type { RunningLock } from '../../core';
 import { types } from 'node:util';
 import {
   InvalidLockConfigurationError,
@@ -48,8 +47,8 @@ export class Calls {
   database: string | undefined;
   /** The kind and the name of the database with the locks, for the log. */
   lockStore: string | undefined;
+  /** `undefined` once they have been reported. */
   #admitted: AdmittedJob[] | undefined = [];
-  #isAnnouncing = false;
 
   constructor(private readonly parts: GuardParts) {}
 
@@ -85,21 +84,15 @@ export class Calls {
    * Reports the admitted jobs once, at the end of this turn of the event loop. Each scheduler calls it after its jobs.
    */
   announce(): void {
-    if (this.#isAnnouncing) return;
-    this.#isAnnouncing = true;
     const { clock, events, executor } = this.parts;
-    const report = (): void => {
-      const { database } = this;
+    // Before any timer, so that no tick is logged first.
+    process.nextTick(() => {
       const jobs = this.#admitted ?? [];
       this.#admitted = undefined;
       if (jobs.length === 0 || executor.runs.closing) return;
-      events.emit(
-        'guard:started',
-        startOf(jobs, new Date(clock.wallMs()), { instance: executor.instance, database }),
-      );
-    };
-    // Before any timer, so that no tick is logged first.
-    process.nextTick(report);
+      const of = { instance: executor.instance, database: this.database };
+      events.emit('guard:started', startOf(jobs, new Date(clock.wallMs()), of));
+    });
   }
 
   /** @param isInstance `false` for the command line: the register does not show its standby */
@@ -107,10 +100,6 @@ export class Calls {
     const { registry, registered } = this.parts;
     registry.setStandby(standby);
     if (isInstance) registered?.showStandby(() => registry.isOnStandby);
-  }
-
-  heldLocks(): readonly RunningLock[] {
-    return this.parts.executor.runs.held();
   }
 
   /** Reports the calls of a job. The scheduler of a call may not know its scheduled time. */
@@ -263,7 +252,7 @@ export function createCalls(guard: object, parts: GuardParts): Calls {
 
 /** Whether a value is a guard, also one of another installed copy of cronlatch. */
 export function isJobGuard(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && allCalls.has(value);
+  return allCalls.has(value as object);
 }
 
 /**
