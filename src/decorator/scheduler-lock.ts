@@ -1,7 +1,6 @@
 import { checkDeclaredConfiguration } from '../core/lock-configuration';
 import type { DurationSource, MethodLock } from '../guard/jobs/job-guard-options';
-import { labelled } from '../guard/jobs/lock-name-of';
-import { withTimes } from '../guard/jobs/lock-times';
+import { labelled, withTimes } from '../guard/jobs/lock-functions';
 import { checkJobOptions, checkMethodOptions } from '../guard/jobs/check-options';
 import { functionDecorator } from './function-decorator';
 import { guardMethod } from './guard-method';

@@ -9,7 +9,7 @@ import {
 } from './calls/guarded-method';
 import { callsOf } from './calls/calls';
 import type { JobGuard } from './job-guard';
-import { timeFunctionsOf } from './jobs/lock-times';
+import { hasTimeFunctions } from './jobs/lock-functions';
 
 const state = processState<{ configured: JobGuard | undefined }>('guards', () => ({ configured: undefined }));
 
@@ -34,7 +34,7 @@ export function configureJobGuard(
   if (calls !== undefined)
     for (const configuration of declaredConfigurations())
       // The functions of its times get an instance, so it is checked when an instance is scheduled or called.
-      if (timeFunctionsOf(configuration).length === 0) calls.jobOf(configuration);
+      if (!hasTimeFunctions(configuration)) calls.jobOf(configuration);
   state.configured = guard;
 }
 

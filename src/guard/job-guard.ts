@@ -28,7 +28,7 @@ import type {
   WrapOptions,
 } from './jobs/job-guard-options';
 import { JobRegistry, needsLedger } from './jobs/job-registry';
-import { labelled } from './jobs/lock-name-of';
+import { labelled } from './jobs/lock-functions';
 import { consoleLogger, logEvents } from './log/logger';
 import { Outages } from './log/outages';
 import { OncePerJobRunner } from './calls/once-per-job-runner';

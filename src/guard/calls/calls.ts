@@ -17,7 +17,7 @@ import { processState } from '../../core/process-state';
 import type { AdmittedJob, Expected, Job, JobCall, JobDeclaration } from '../jobs/job';
 import type { LabelledConfiguration, WrapOptions } from '../jobs/job-guard-options';
 import { needsLedger, type JobRegistry } from '../jobs/job-registry';
-import { lockOf } from '../jobs/lock-name-of';
+import { lockOf } from '../jobs/lock-functions';
 import { checkMethodOptions } from '../jobs/check-options';
 import { startOf } from './start-line';
 import type { OncePerJobRunner } from './once-per-job-runner';

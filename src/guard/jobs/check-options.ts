@@ -134,13 +134,12 @@ export function parseEnabled(enabled: JobOptions['enabled'], job: string): Switc
  */
 export function parseSwitch(option: Switch, what: string): Switch {
   if (typeof option === 'boolean') return option;
-  if (typeof option === 'function') return () => callSwitch(option, what);
-  refuseOption(what, option, 'it must be a boolean, or a function that returns one');
-}
-
-function callSwitch(option: () => unknown, what: string): boolean {
+  if (typeof option !== 'function')
+    refuseOption(what, option, 'it must be a boolean, or a function that returns one');
   const didNotRun = `so the job did not run. It must return true or false.`;
-  const answer = callOption(option, `${what} threw an error, ${didNotRun}`);
-  if (typeof answer === 'boolean') return answer;
-  throw new InvalidLockConfigurationError(`${what} returned ${describeValue(answer)}, ${didNotRun}`);
+  return () => {
+    const answer: unknown = callOption(option, `${what} threw an error, ${didNotRun}`);
+    if (typeof answer === 'boolean') return answer;
+    throw new InvalidLockConfigurationError(`${what} returned ${describeValue(answer)}, ${didNotRun}`);
+  };
 }

@@ -11,7 +11,7 @@ import {
   type JobDeclaration,
 } from './job';
 import { checkJobDefaults, type JobDefaults } from './job-defaults';
-import { timeFunctionsOf } from './lock-times';
+import { hasTimeFunctions } from './lock-functions';
 import type { JobGuardOptions, LabelledConfiguration } from './job-guard-options';
 import { parseSwitch, type Switch } from './check-options';
 
@@ -52,7 +52,7 @@ export class JobRegistry {
   /** Compiles each configuration, which no longer changes, only once. */
   jobOf(configuration: LabelledConfiguration, instance?: unknown): Job {
     // A method that is called without its instance can have any value instead.
-    const isOwn = Object(instance) === instance && timeFunctionsOf(configuration).length > 0;
+    const isOwn = Object(instance) === instance && hasTimeFunctions(configuration);
     const owner = isOwn ? (instance as object) : configuration;
     const compiled = this.#compiled.get(owner) ?? new WeakMap<LabelledConfiguration, Job>();
     const job = compiled.get(configuration) ?? this.compile(configuration, instance);

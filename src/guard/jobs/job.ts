@@ -1,12 +1,12 @@
-import { InvalidLockConfigurationError, type LockConfiguration, type LockedTask } from '../../core';
+import { InvalidLockConfigurationError, type LockedTask } from '../../core';
 import type { CompiledLock } from '../../core/lock-configuration';
 import { hostTimeZone } from '../../core/clock';
-import type { DeclaredJob, DeclaredSchedule, OncePerConfiguration } from '../../ledger';
+import type { DeclaredJob, DeclaredSchedule } from '../../ledger';
 import type { Expectation } from '../../ledger/expected';
 import { everyDay } from '../../ledger/periods/calendar';
 import { parseJobPolicy, type JobPolicy } from '../../ledger/policy/job-policy';
 import { compileLockWithDefaults, type JobDefaults } from './job-defaults';
-import { withReturnedTimes } from './lock-times';
+import { withReturnedTimes } from './lock-functions';
 import type { LabelledConfiguration } from './job-guard-options';
 import { checkJobOptions, parseEnabled, type Switch } from './check-options';
 
@@ -91,17 +91,13 @@ export function compileJob(
       `Job '${lock.name}' runs once per period, so its name cannot be a function. Give it a fixed name, and use scope, which gets the arguments of the call: scope: (orderId) => orderId.`,
     );
   }
-  const policy = policyOf(lock, { ...oncePer, timeZone: oncePer.timeZone ?? defaults.timeZone });
-  return { lock, policy, isEnabled, nameOf };
-}
-
-function policyOf(lock: LockConfiguration, oncePer: OncePerConfiguration): JobPolicy {
   if (oncePer.name === undefined && lock.shared) {
     throw new InvalidLockConfigurationError(
       `The once-per job with the shared lock '${lock.name}' needs a name of its own. Pass one beside its period, as in { name: 'close-day' }.`,
     );
   }
-  return parseJobPolicy(oncePer, oncePer.name ?? lock.name);
+  const policy = parseJobPolicy({ ...oncePer, timeZone: oncePer.timeZone ?? defaults.timeZone }, job);
+  return { lock, policy, isEnabled, nameOf };
 }
 
 /** What the register shows of a job. Its keys always have the same order, because declarations are compared as JSON. */

@@ -1,8 +1,11 @@
-import { InvalidLockConfigurationError } from '../../core';
+/** The name and the times of a job's lock can be functions: of the arguments of a call, and of an instance. */
+import { InvalidLockConfigurationError, type Duration, type LockConfiguration } from '../../core';
+import { parseDuration } from '../../core/duration';
 import { callOption, describeValue } from '../../core/options';
 import { renameLock, type CompiledLock } from '../../core/lock-configuration';
 import type {
   GuardConfiguration,
+  JobLock,
   LabelledConfiguration,
   LockByArguments,
   MethodOptions,
@@ -48,4 +51,34 @@ export function lockOf(
       { cause },
     );
   }
+}
+
+type TimedLock = JobLock<[jobs: never]>;
+const TIMES = ['lockAtMostFor', 'lockAtLeastFor'] as const;
+
+export function hasTimeFunctions(lock: TimedLock): boolean {
+  return TIMES.some((option) => typeof lock[option] === 'function');
+}
+
+/** @throws InvalidLockConfigurationError naming the job and the option, if a function throws or returns no duration */
+export function withReturnedTimes(lock: TimedLock, job: string, instance: unknown): LockConfiguration {
+  return withTimes(lock, (time, option) => {
+    const what = `${option} of job '${job}'`;
+    const failed = `${what} threw an error. The function must return a duration, such as '10m'.`;
+    const returned = callOption(() => time(instance as never), failed);
+    parseDuration(returned, `${what}, returned by its function,`);
+    return returned;
+  });
+}
+
+/** @param call returns the time of a function. Default: it is left out. */
+export function withTimes(
+  lock: TimedLock,
+  call: (time: (jobs: never) => Duration, option: string) => Duration | undefined = () => undefined,
+): LockConfiguration {
+  const [lockAtMostFor, lockAtLeastFor] = TIMES.map((option) => {
+    const time = lock[option];
+    return typeof time === 'function' ? call(time, option) : time;
+  });
+  return { ...lock, lockAtMostFor, lockAtLeastFor };
 }
