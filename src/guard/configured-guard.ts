@@ -48,13 +48,13 @@ export function configuredGuard(): JobGuard | undefined {
  */
 export function requireGuard(given: JobGuard | undefined, caller: string): JobGuard {
   const guard = given ?? state.configured;
-  if (guard !== undefined) callsOf(guard, caller);
-  if (guard?.isClosing)
-    throw new InvalidLockUseError(`${caller} cannot use a closed guard, because its jobs would never run.`);
-  if (guard !== undefined) return guard;
-  throw new NotConfiguredError(
-    `${caller} needs a guard. Pass { guard }, or call configureJobGuard(await createJobGuard(dataSource)) first.`,
-  );
+  if (guard === undefined)
+    throw new NotConfiguredError(
+      `${caller} needs a guard. Pass { guard }, or call configureJobGuard(await createJobGuard(dataSource)) first.`,
+    );
+  callsOf(guard, caller);
+  if (!guard.isClosing) return guard;
+  throw new InvalidLockUseError(`${caller} cannot use a closed guard, because its jobs would never run.`);
 }
 
 /**
@@ -65,20 +65,16 @@ export function requireGuard(given: JobGuard | undefined, caller: string): JobGu
  */
 export function guardOf(instance: unknown, definition: JobDefinition, lockName: string): JobGuard {
   const bound = boundGuard(instance, definition);
-  const guard = bound ?? state.configured;
-  if (
-    guard !== undefined &&
-    bound === undefined &&
-    isAnotherInUse(guard) &&
-    !isOnOwnInstance(instance, definition)
-  )
-    throw new InvalidLockUseError(
-      `The job with lock '${lockName}' did not run: this process has more than one guard, and the method was called without its instance. Call it on the instance, as in () => jobs.method().`,
+  if (bound !== undefined) return bound;
+  const { configured } = state;
+  if (configured === undefined)
+    throw new NotConfiguredError(
+      `The job with lock '${lockName}' did not run, because no guard is configured. ` +
+        `Call configureJobGuard(await createJobGuard(dataSource)) at startup, or schedule the instance with scheduleJobs(instance, { guard }).`,
     );
-  if (guard !== undefined) return guard;
-  throw new NotConfiguredError(
-    `The job with lock '${lockName}' did not run, because no guard is configured. ` +
-      `Call configureJobGuard(await createJobGuard(dataSource)) at startup, or schedule the instance with scheduleJobs(instance, { guard }).`,
+  if (!isAnotherInUse(configured) || isOnOwnInstance(instance, definition)) return configured;
+  throw new InvalidLockUseError(
+    `The job with lock '${lockName}' did not run: this process has more than one guard, and the method was called without its instance. Call it on the instance, as in () => jobs.method().`,
   );
 }
 
