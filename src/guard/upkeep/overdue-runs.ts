@@ -23,8 +23,9 @@ export class OverdueRuns implements Service {
 
   /** @throws LockStorageError if the overdue runs cannot be read from the store */
   async run(): Promise<StartedRuns | void> {
-    const { registry } = this.runner;
-    if (this.#isClosing || !this.#mayRun(() => !registry.isOnStandby, ': the standby function')) return;
+    const { registry, lockExecutor } = this.runner;
+    if (lockExecutor.runs.closing) return;
+    if (!this.#mayRun(() => !registry.isOnStandby, ': the standby function')) return;
     const jobScopes = await this.#findJobScopes();
     // Jobs that share a lock would only block each other, so they run one after the other.
     const lastOf = new Map<string, Promise<OverdueResult>>();
@@ -35,10 +36,6 @@ export class OverdueRuns implements Service {
       return result;
     };
     return { ended: Promise.all([...jobScopes.values()].map(runInTurn)).then(sumOf) };
-  }
-
-  get #isClosing(): boolean {
-    return this.runner.lockExecutor.runs.closing;
   }
 
   async #findJobScopes(): Promise<ReadonlyMap<string, JobScope>> {
@@ -90,10 +87,8 @@ export class OverdueRuns implements Service {
     // They share a lock, so they run one after the other. An event reports a failure: lock:failed or run:failed.
     for (const tick of ticks) await this.runner.runTick(tick).catch(() => undefined);
     this.#busy.delete(busy);
-    const started = ticks.reduce((sum, tick) => sum + tick.started, 0);
-    const overdue = ticks.reduce((sum, tick) => sum + Math.max(0, tick.overdue - tick.started), 0);
     const [caughtUpPeriod] = ticks.flatMap((tick) => tick.caughtUpPeriod ?? []);
     if (caughtUpPeriod !== undefined) this.#caughtUp.set(policy.job, caughtUpPeriod);
-    return { started, overdue };
+    return sumOf(ticks.map(({ started, overdue }) => ({ started, overdue: Math.max(0, overdue - started) })));
   }
 }

@@ -147,16 +147,13 @@ export class RunRequests implements Service {
   /** Renews the lease of a request. A renewal that fails is repeated at the next one. @returns a function that stops it */
   #keepTaken(id: string, owner: string): () => void {
     const { context } = this.runner;
-    let cancel = (): void => {};
-    const schedule = (): void => {
-      cancel = context.clock.schedule(RENEW_EVERY_MS, renew, { keepAlive: false });
-    };
+    const change = { state: 'taken', afterMs: LEASE_MS } as const;
     const renew = (): void => {
-      schedule();
-      const change = { state: 'taken', afterMs: LEASE_MS } as const;
+      cancel = renewLater();
       this.requests.change(id, owner, change, limitOf(context)).catch(() => {});
     };
-    schedule();
+    const renewLater = () => context.clock.schedule(RENEW_EVERY_MS, renew, { keepAlive: false });
+    let cancel = renewLater();
     return () => cancel();
   }
 }
