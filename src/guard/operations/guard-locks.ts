@@ -126,8 +126,11 @@ export class GuardLocks {
     { actor, reason, owner }: ForcedRelease & { readonly owner?: string | undefined },
     mayRelease: (lockedBy: string) => boolean,
   ): Promise<boolean> {
-    checkText(actor, 'actor', name);
-    checkText(reason, 'reason', name);
+    for (const [option, text] of Object.entries({ actor, reason }))
+      if (typeof text !== 'string' || text.trim() === '')
+        throw new InvalidLockUseError(
+          `Cannot release lock '${name}': ${option} is ${describeValue(text)}. Pass { actor, reason }, which the log shows.`,
+        );
     const [inspect, forceRelease] = [this.#method('inspect'), this.#method('forceRelease')];
     const state = await inspect(name);
     if (!state?.isHeld || !mayRelease(state.lockedBy)) return false;
@@ -185,9 +188,14 @@ export async function readHeldLocks(locks: GuardLocks, names: Iterable<string>):
     const found = await Promise.all(reads);
     return { held: found.flatMap((lock) => (lock?.isHeld ? [lock] : [])), areAll: false };
   } catch (failure) {
-    if (!(failure instanceof LockStorageError) || failure instanceof SchemaMismatchError) throw failure;
+    if (!isNoAnswer(failure)) throw failure;
     return { held: [], areAll: false, failure };
   }
+}
+
+/** Whether the lock provider did not answer. If its table is missing or wrong, it did. */
+export function isNoAnswer(error: unknown): error is LockStorageError {
+  return error instanceof LockStorageError && !(error instanceof SchemaMismatchError);
 }
 
 /** Of a lock provider without that method, or a name that it cannot have. */
@@ -203,12 +211,5 @@ function holdOwnerOf(name: string, { actor, reason }: ForcedRelease, since: Date
   if (owner.length <= LONGEST_HOLD_OWNER) return owner;
   throw new InvalidLockConfigurationError(
     `Cannot hold lock '${name}': actor and reason are ${owner.length - LONGEST_HOLD_OWNER} characters too long for the record together. Shorten them.`,
-  );
-}
-
-function checkText(value: unknown, option: string, name: string): void {
-  if (typeof value === 'string' && value.trim() !== '') return;
-  throw new InvalidLockUseError(
-    `Cannot release lock '${name}': ${option} is ${describeValue(value)}. Pass { actor, reason }, which the log shows.`,
   );
 }

@@ -125,6 +125,7 @@ export async function readOverview(
   const names = new Set([...jobOf.keys(), ...rowOf.keys(), ...runsOf.keys()]);
   const lockNameOf = (name: string): string => jobOf.get(name)?.declared.lock ?? name;
   const { held, areAll, failure } = await readHeldLocks(guardLocks, new Set([...names].map(lockNameOf)));
+  const isUnreachable = failure !== undefined;
   const lockOf = new Map(held.map((lock) => [lock.name, lock]));
   const declared = new Set(registered.map((job) => job.declared.lock));
   for (const lock of held) if (!declared.has(lock.name) && describeAhead(lock)) names.add(lock.name);
@@ -133,16 +134,7 @@ export async function readOverview(
     const lock = lockOf.get(lockNameOf(name));
     const timeZone = zoneOf(job?.declared) ?? own[0]?.timeZone ?? 'UTC';
     const at = (instant = now): string => when(instant, { timeZone, now });
-    const found: KnownJob = {
-      name,
-      job,
-      lock,
-      isUnreachable: failure !== undefined,
-      runs: own,
-      now,
-      timeZone,
-      at,
-    };
+    const found: KnownJob = { name, job, lock, isUnreachable, runs: own, now, timeZone, at };
     const unread = row ? [unreadableRemark(row)] : [];
     const late = job && lateTime(job, own, { now, lateAfterMs, lock });
     const ofSchedule = [...lateRemark(found, late), ...missedRemark(name, missed?.get(name) ?? [])];

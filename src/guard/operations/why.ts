@@ -1,10 +1,4 @@
-import {
-  InvalidLockConfigurationError,
-  LockStorageError,
-  noneAfter,
-  SchemaMismatchError,
-  type LockState,
-} from '../../core';
+import { InvalidLockConfigurationError, noneAfter, SchemaMismatchError, type LockState } from '../../core';
 import { isAhead } from '../../core/clock';
 import { readHold } from '../../core/lease/hold-owner';
 import { instanceOf, isKept, leaseOf } from '../../core/lease/owner';
@@ -21,7 +15,7 @@ import {
 } from '../../ledger/operator/state-of-run';
 import { describeDuration, relative } from '../log/time-texts';
 import { clockRemark, endOfHold, missedRemark, unreachableRemark, type JobRemark } from './remarks';
-import type { GuardLocks } from './guard-locks';
+import { isNoAnswer, type GuardLocks } from './guard-locks';
 import { JobCatalog } from './job-catalog';
 
 /** Something that keeps a job from running, and the command that ends it, for an operator who has checked that it may. */
@@ -56,10 +50,13 @@ export async function readWhy(
   // Without a run store, all jobs have only locks.
   const jobs = await JobCatalog.of(guard).catch(noneAfter(InvalidLockConfigurationError));
   const registered = jobs?.get(job);
-  const [lock, failure] = await inspectLock(guard, registered?.declared.lock ?? job);
+  const inspected = guard.locks.inspect(registered?.declared.lock ?? job);
+  const [lock, failure] = await valueOrFailure(inspected, isNoAnswer);
   const down = failure && unreachableRemark(jobs?.context.lockProvider, failure);
   if (lock === undefined) await jobs?.check(job);
-  const [run, runsUnknown] = registered?.declared.kind === 'lock' ? [] : await newestRun(jobs, job, scope);
+  const newest = registered?.declared.kind === 'lock' ? undefined : jobs?.newestRun(job, scope);
+  const isTableMissing = (error: unknown) => error instanceof SchemaMismatchError;
+  const [run, runsUnknown] = await valueOrFailure(newest, isTableMissing);
   // A run that has ended stops no tick of another period.
   const isEnded =
     run?.nextAttemptAt === undefined && run?.state !== 'running' && run?.state !== 'interrupted';
@@ -92,29 +89,15 @@ export async function readWhy(
   };
 }
 
-/** The runs are shown even if the lock provider does not answer. */
-async function inspectLock(
-  { locks }: { readonly locks: GuardLocks },
-  name: string,
-): Promise<readonly [lock?: LockState | undefined, failure?: LockStorageError]> {
+/** The runs are shown even if the lock provider does not answer, and the lock even if the table of runs is missing. */
+async function valueOrFailure<T, E extends Error>(
+  value: Promise<T> | undefined,
+  isFailure: (error: unknown) => error is E,
+): Promise<readonly [value?: T | undefined, failure?: E]> {
   try {
-    return [await locks.inspect(name)];
+    return [await value];
   } catch (error) {
-    if (!(error instanceof LockStorageError) || error instanceof SchemaMismatchError) throw error;
-    return [undefined, error];
-  }
-}
-
-/** The lock is shown even if the table of runs is missing. */
-async function newestRun(
-  jobs: JobCatalog | undefined,
-  job: string,
-  scope: string | undefined,
-): Promise<readonly [run?: Run | undefined, problem?: Error]> {
-  try {
-    return [await jobs?.newestRun(job, scope)];
-  } catch (error) {
-    if (!(error instanceof SchemaMismatchError)) throw error;
+    if (!isFailure(error)) throw error;
     return [undefined, error];
   }
 }
