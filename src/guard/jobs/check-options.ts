@@ -121,19 +121,18 @@ export function checkMethodOptions({ enabled, onSkip }: MethodOptions, job: stri
 /** A function is called for each tick and each check for overdue runs. */
 export type Switch = boolean | (() => boolean);
 
-/** @throws as `parseSwitch` does */
-export function parseEnabled(enabled: JobOptions['enabled'], job: string): Switch {
+/** @returns and throws what `parseSwitch` does */
+export function parseEnabled(enabled: JobOptions['enabled'], job: string): () => boolean {
   return parseSwitch(enabled ?? true, `enabled of job '${job}'`);
 }
 
 /**
  * @param what the option and its owner, for messages: `enabled of job 'close-day'`
- * @returns the value, or a function that throws an InvalidLockConfigurationError if the option throws or does not return a
- * boolean
+ * @returns a function that throws an InvalidLockConfigurationError if the option throws or does not return a boolean
  * @throws InvalidLockConfigurationError if the option is neither a boolean nor a function
  */
-export function parseSwitch(option: Switch, what: string): Switch {
-  if (typeof option === 'boolean') return option;
+export function parseSwitch(option: Switch, what: string): () => boolean {
+  if (typeof option === 'boolean') return () => option;
   if (typeof option !== 'function')
     refuseOption(what, option, 'it must be a boolean, or a function that returns one');
   const didNotRun = `so the job did not run. It must return true or false.`;

@@ -20,7 +20,7 @@ const MINUTE_MS = 60_000;
 /** The jobs of one guard. Each is compiled once, and checked against the others when it is admitted. */
 export class JobRegistry {
   readonly defaults: JobDefaults;
-  #standby: Switch = false;
+  #standby = (): boolean => false;
   /** By configuration, which no longer changes, and before by instance if functions return its times. */
   readonly #compiled = new WeakMap<object, WeakMap<LabelledConfiguration, Job>>();
   readonly #oncePer = new Map<string, AdmittedOncePerJob>();
@@ -111,7 +111,7 @@ export class JobRegistry {
 
   /** @throws InvalidLockConfigurationError if the function of `standby` fails */
   get isOnStandby(): boolean {
-    return isOn(this.#standby);
+    return this.#standby();
   }
 
   /**
@@ -123,7 +123,7 @@ export class JobRegistry {
   skipIfIdle(job: Job, report: CallReport): Skipped | undefined {
     const reason = report.check(() => {
       if (this.isOnStandby) return 'standby';
-      return isOn(job.isEnabled) ? undefined : 'disabled';
+      return job.isEnabled() ? undefined : 'disabled';
     });
     return reason && report.skip(reason);
   }
@@ -162,11 +162,6 @@ export class JobRegistry {
     const message = `Job '${job.lock.job}' is scheduled ${when}, which is more than once a minute, but has no lockAtLeastFor. If the timers of two instances differ, both can run the same tick, one after the other. Set lockAtLeastFor to a little less than the time between two ticks, or to 0 to accept this.`;
     this.events.warn(message);
   }
-}
-
-/** @throws InvalidLockConfigurationError if the function fails */
-export function isOn(option: Switch): boolean {
-  return typeof option === 'function' ? option() : option;
 }
 
 /** @param needing for example `Job 'close-day' needs` */

@@ -8,7 +8,7 @@ import { parseJobPolicy, type JobPolicy } from '../../ledger/policy/job-policy';
 import { compileLockWithDefaults, type JobDefaults } from './job-defaults';
 import { withReturnedTimes } from './lock-functions';
 import type { LabelledConfiguration } from './job-guard-options';
-import { checkJobOptions, parseEnabled, type Switch } from './check-options';
+import { checkJobOptions, parseEnabled } from './check-options';
 
 /** A job whose configuration is checked and parsed once, so that its ticks do not have to. */
 export type Job = LockJob | OncePerJob;
@@ -16,7 +16,7 @@ export type Job = LockJob | OncePerJob;
 interface CompiledJob {
   readonly lock: CompiledLock;
   /** Throws an InvalidLockConfigurationError if the option `enabled` fails. */
-  readonly isEnabled: Switch;
+  readonly isEnabled: () => boolean;
 }
 
 interface LockJob extends CompiledJob {

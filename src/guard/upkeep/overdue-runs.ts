@@ -2,7 +2,6 @@ import type { JobPolicy } from '../../ledger/policy/job-policy';
 import { limitOf } from '../../ledger/store-statements';
 import type { OncePerJobRunner } from '../calls/once-per-job-runner';
 import type { AdmittedOncePerJob } from '../jobs/job';
-import { isOn } from '../jobs/job-registry';
 import { sumOf, type OverdueResult, type Service, type StartedRuns } from './upkeep';
 
 /** A job and scope that may have overdue runs. */
@@ -42,7 +41,7 @@ export class OverdueRuns implements Service {
     const { registry, ticksToRetry, context } = this.runner;
     const jobScopes = new Map<string, JobScope>();
     const enabled = registry.all.filter(({ isEnabled, policy: { job } }) =>
-      this.#mayRun(() => isOn(isEnabled), ` of job '${job}': its enabled function`),
+      this.#mayRun(isEnabled, ` of job '${job}': its enabled function`),
     );
     const names = enabled.map(({ policy }) => policy.job);
     const add = (name: string, scope: string): void => {
