@@ -18,7 +18,7 @@ import { notRegisteredError } from '../ledger/operator/run-ledger';
 import { RunLogs } from '../ledger/tick/run-log';
 import { Closing, type CloseHook, type CloseOptions, type CloseResult } from './closing/closing';
 import { GuardLocks } from './operations/guard-locks';
-import { createCalls, type Calls } from './calls/calls';
+import { createCalls, type Calls, type GuardParts } from './calls/calls';
 import type {
   GuardConfiguration,
   JobConfiguration,
@@ -53,12 +53,10 @@ export class JobGuard {
   /** Shows the locks of the guard's lock provider, and lets an operator release one by force, or hold one. */
   readonly locks: GuardLocks;
   readonly #lockProvider: LockProvider;
-  readonly #events: EventHub;
-  readonly #jobs: JobRegistry;
   readonly #upkeep: Upkeep;
   readonly #closing: Closing;
+  readonly #parts: GuardParts;
   readonly #calls: Calls;
-  readonly #executor: LockingTaskExecutor;
   readonly #lockManager: LockManager;
 
   /**
@@ -97,14 +95,11 @@ export class JobGuard {
     for (const option of ['notify', 'retention'] as const)
       if (context === undefined && options[option] !== undefined) throw needsLedger(`${option} needs`);
     const startUpkeep = (): void => this.#upkeep.start();
-    const parts = { clock, registry, executor, events, oncePerRunner, registered, startUpkeep };
-    const calls = (this.#calls = createCalls(this, parts));
+    this.#parts = { clock, registry, executor, events, oncePerRunner, registered, startUpkeep };
+    const calls = (this.#calls = createCalls(this, this.#parts));
     const services = registered ? servicesOf(calls, registered, this.locks, options) : [];
     const upkeep = (this.#upkeep = new Upkeep(services, { clock, events, pollIntervalMs }));
     this.#lockProvider = lockProvider;
-    this.#events = events;
-    this.#jobs = registry;
-    this.#executor = executor;
     this.#closing = new Closing(executor.runs, clock, events);
     const lockManager = new LockManager(lockProvider, { ...registry.defaults, clock, events }, executor);
     this.#lockManager = lockManager;
@@ -136,7 +131,7 @@ export class JobGuard {
   async run<T>(configuration: JobConfiguration, task: LockedTask<T>): Promise<TaskResult<T>> {
     const { at, scheduledAt, ...declared } = configuration;
     const call = { task, args: [], call: () => task, at, scheduledAt };
-    return await this.#calls.execute(this.#jobs.compile(declared), call);
+    return await this.#calls.execute(this.#parts.registry.compile(declared), call);
   }
 
   /**
@@ -159,8 +154,8 @@ export class JobGuard {
    * recorded run
    */
   async backfill(job: string, range: BackfillRange): Promise<BackfillResult> {
-    const { context } = this.#calls.requireOncePerRunner(`Job '${job}' needs`);
-    const registered = this.#jobs.get(job);
+    const { context, registry } = this.#calls.requireOncePerRunner(`Job '${job}' needs`);
+    const registered = registry.get(job);
     if (registered !== undefined) return await backfill(context, registered, range);
     throw notRegisteredError(job);
   }
@@ -191,8 +186,7 @@ export class JobGuard {
    * @throws InvalidLockConfigurationError if the guard has no ledger
    */
   get ledger(): RunLedger {
-    const { context } = this.#calls.requireOncePerRunner('guard.ledger needs');
-    const jobs = this.#jobs;
+    const { context, registry: jobs } = this.#calls.requireOncePerRunner('guard.ledger needs');
     return new RunLedger({
       context,
       jobOf: (job) => jobs.get(job),
@@ -209,12 +203,12 @@ export class JobGuard {
    * @throws LockStorageError if a store fails
    */
   async overview(options: OverviewOptions = {}): Promise<Overview> {
-    return await readOverview(this.#calls.oncePerRunner, this.locks, options);
+    return await readOverview(this.#parts.oncePerRunner, this.locks, options);
   }
 
   /** The locks that this process holds now: those of running jobs, and those of `lockManager()`. Sends nothing. */
   running(): readonly RunningLock[] {
-    return [...this.#executor.runs.held(), ...this.#lockManager.held()];
+    return [...this.#parts.executor.runs.held(), ...this.#lockManager.held()];
   }
 
   /**
@@ -254,22 +248,22 @@ export class JobGuard {
    * @throws InvalidLockConfigurationError naming the lock and the value
    */
   check(configuration: GuardConfiguration): void {
-    this.#jobs.compile(configuration);
+    this.#parts.registry.compile(configuration);
   }
 
   /** @returns a function that removes the listener */
   on<K extends EventName>(name: K, listener: EventListener<K>): () => void {
-    return this.#events.on(name, listener);
+    return this.#parts.events.on(name, listener);
   }
 
   /** @returns a function that removes the listener */
   once<K extends EventName>(name: K, listener: EventListener<K>): () => void {
-    return this.#events.once(name, listener);
+    return this.#parts.events.once(name, listener);
   }
 
   /** Removes a listener that was added with `on` or `once`. */
   off<K extends EventName>(name: K, listener: EventListener<K>): void {
-    this.#events.off(name, listener);
+    this.#parts.events.off(name, listener);
   }
 
   /**

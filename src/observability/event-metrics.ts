@@ -63,7 +63,7 @@ export function measureEvents(guard: JobGuard, calls: Calls, meter: Meter): read
     guard.on('run:givenBack', (event) => duration(event, event.durationMs, 'given-back')),
     guard.on('run:takenOver', (event) => failures(event, { outcome: 'taken-over' })),
     guard.on('run:interrupted', (event) => failures(event, { outcome: 'interrupted' })),
-    calls.wrapRuns(async (run, work) => {
+    calls.parts.executor.runs.wrap(async (run, work) => {
       active.add(1, jobAttribute(run));
       try {
         return await work();

@@ -35,7 +35,7 @@ export function measureStores(guard: JobGuard, calls: Calls, meter: Meter, toler
   };
   const observe = async (result: BatchObservableResult): Promise<void> => {
     if (guard.isClosing) return result.observe(reachable, 0);
-    const { oncePerRunner } = calls;
+    const { oncePerRunner } = calls.parts;
     // One failed statement ends the reading, so that a store that is down delays a collection only once. The SDK then
     // exports the last values of the other gauges again, so only this one shows the failure.
     try {

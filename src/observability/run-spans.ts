@@ -18,7 +18,7 @@ export function traceRuns(guard: JobGuard, calls: Calls, tracer: Tracer): readon
       spans.get(run)?.setAttributes({ outcome: 'given-back' });
       spans.delete(run);
     }),
-    calls.wrapRuns(async (run, work) => {
+    calls.parts.executor.runs.wrap(async (run, work) => {
       const span = tracer.startSpan(`run ${run.job ?? run.name}`, { attributes: attributesOf(run) });
       if (run.run !== undefined) spans.set(run.run, span);
       try {

@@ -4,14 +4,12 @@ import {
   InvalidLockUseError,
   JobSkippedError,
   type Clock,
-  type Duration,
   type EventHub,
   type LockingTaskExecutor,
   type SkipReason,
   type TaskResult,
 } from '../../core';
 import { CallReport, type CallEnd } from '../../core/execution/event-hub';
-import type { RunWrapper } from '../../core/execution/events';
 import { callOption, checkOptionNames, describeValue } from '../../core/options';
 import { processState } from '../../core/process-state';
 import type { AdmittedJob, Expected, Job, JobCall, JobDeclaration } from '../jobs/job';
@@ -29,7 +27,7 @@ export interface JobKeeper {
   showStandby(isOnStandby: () => boolean): void;
 }
 
-interface GuardParts {
+export interface GuardParts {
   readonly clock: Clock;
   readonly registry: JobRegistry;
   readonly executor: LockingTaskExecutor;
@@ -50,7 +48,7 @@ export class Calls {
   /** `undefined` once they have been reported. */
   #admitted: AdmittedJob[] | undefined = [];
 
-  constructor(private readonly parts: GuardParts) {}
+  constructor(readonly parts: GuardParts) {}
 
   /**
    * @param configuration must not change any more, because it is compiled once
@@ -186,21 +184,6 @@ export class Calls {
       if (onSkip === 'throw') throw jobSkippedError(name, result.reason);
       return undefined;
     };
-  }
-
-  /** Calls the wrapper around each run of a handler. The returned function removes the wrapper. */
-  wrapRuns(wrapper: RunWrapper): () => void {
-    return this.parts.executor.runs.wrap(wrapper);
-  }
-
-  /** The `lockAtMostFor` of jobs that do not set it. */
-  get defaultLockAtMostFor(): Duration | undefined {
-    return this.parts.registry.defaults.lockAtMostFor;
-  }
-
-  /** `undefined` without a run store. */
-  get oncePerRunner(): OncePerJobRunner | undefined {
-    return this.parts.oncePerRunner;
   }
 
   warn(message: string, error?: unknown): void {

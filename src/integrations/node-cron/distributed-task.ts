@@ -107,7 +107,7 @@ export class ElectedTick {
 export function configurationOf(
   name: string,
   calls: Calls,
-  lockAtMostFor: Duration = calls.defaultLockAtMostFor ?? '1m',
+  lockAtMostFor: Duration = calls.parts.registry.defaults.lockAtMostFor ?? '1m',
 ): LabelledConfiguration {
   return { name, lockAtMostFor, lockAtLeastFor: 0, keepAlive: true, oncePer: { period: 'tick', name } };
 }

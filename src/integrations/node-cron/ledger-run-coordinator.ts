@@ -109,7 +109,7 @@ export class LedgerRunCoordinator implements RunCoordinator {
   #taskOf(name: string): DistributedTask {
     const known = this.#tasks.get(name);
     if (known !== undefined) return known;
-    if (this.#calls.oncePerRunner?.registry.get(name) !== undefined)
+    if (this.#calls.parts.oncePerRunner?.registry.get(name) !== undefined)
       throw new InvalidLockUseError(
         `Distributed task '${name}' has the name of a once-per job: give one of them another name.`,
       );
