@@ -3,13 +3,6 @@ import { describeValue } from '../core/options';
 import { chainOf, recordDecorated } from '../guard/calls/guarded-method';
 import type { AnyMethod } from './skippable';
 
-interface StandardContext {
-  readonly kind: string;
-  readonly name: string | symbol;
-  readonly private?: boolean;
-  addInitializer(initializer: (this: object) => void): void;
-}
-
 /**
  * Creates a decorator for legacy and standard mode.
  *
@@ -28,17 +21,18 @@ export function functionDecorator(
     if (holder !== undefined) recordDecorated(holder, key, changed);
     return changed;
   };
-  const standard = (value: unknown, context: StandardContext): unknown => {
-    const { kind, name, private: isPrivate = false } = context;
+  const standard = (value: unknown, context: DecoratorContext): unknown => {
+    const { kind } = context;
     if (kind === 'field')
       return function (this: object, initial: unknown) {
-        return replace(initial, name, isPrivate, this);
+        return replace(initial, context.name, context.private, this);
       };
     if (kind !== 'method') return refusePlace(label, kind === 'class' ? 'a class' : 'an accessor');
-    const method = replace(value, name, isPrivate);
+    const { name } = context;
+    const method = replace(value, name, context.private);
     context.addInitializer(function () {
       // If a subclass overrides the method, it is unknown which of the two this decorator is on.
-      const [holder, ...more] = chainOf(this).filter((each) => Object.hasOwn(each, name));
+      const [holder, ...more] = chainOf(this as object).filter((each) => Object.hasOwn(each, name));
       if (holder !== undefined && more.length === 0) recordDecorated(holder, name, method);
     });
     return method;
@@ -69,6 +63,6 @@ export function refusePlace(
   throw new InvalidLockUseError(`${label} was applied to ${what}. ${remedy}`);
 }
 
-function isStandardContext(value: unknown): value is StandardContext {
+function isStandardContext(value: unknown): value is DecoratorContext {
   return typeof value === 'object' && value !== null && 'kind' in value;
 }
