@@ -47,23 +47,19 @@ export class JobDefinition {
   configuration(timeZone?: string): LabelledConfiguration {
     // A standard decorator does not know its class, so the zone can be unknown until there is an instance.
     const isZoneNew = timeZone !== undefined && this.complete?.oncePer?.timeZone === undefined;
-    if (isZoneNew && this.#oncePer !== undefined) this.complete = undefined;
-    return (this.complete ??= this.#completed(timeZone));
+    if (this.complete !== undefined && !(isZoneNew && this.#oncePer !== undefined)) return this.complete;
+    const oncePer = this.#oncePer && { ...this.#oncePer, timeZone: this.#oncePer.timeZone ?? timeZone };
+    const enabled = this.#option('enabled');
+    if (this.#lock !== undefined) return (this.complete = { ...this.#lock, enabled, oncePer });
+    const name = oncePer?.name;
+    if (name !== undefined) return (this.complete = { name, keepAlive: true, enabled, oncePer });
+    throw new InvalidLockConfigurationError(
+      `Method '${this.methodName}' runs once per period, but its job has no name. Pass one, as in { name: 'close-day' }, or add @SchedulerLock.`,
+    );
   }
 
   get onSkip(): MethodOptions['onSkip'] {
     return this.#option('onSkip');
-  }
-
-  #completed(timeZone: string | undefined): LabelledConfiguration {
-    const oncePer = this.#oncePer && { ...this.#oncePer, timeZone: this.#oncePer.timeZone ?? timeZone };
-    const enabled = this.#option('enabled');
-    if (this.#lock !== undefined) return { ...this.#lock, enabled, oncePer };
-    const name = oncePer?.name;
-    if (name !== undefined) return { name, keepAlive: true, enabled, oncePer };
-    throw new InvalidLockConfigurationError(
-      `Method '${this.methodName}' runs once per period, but its job has no name. Pass one, as in { name: 'close-day' }, or add @SchedulerLock.`,
-    );
   }
 
   /** Each decorator takes these options, for methods that have only one of them. */
