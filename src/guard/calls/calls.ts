@@ -159,7 +159,7 @@ export class Calls {
     const { name } = configuration;
     const place = `guard.wrap('${name}')`;
     checkOptionNames(options, ['onError', 'onSkip', 'scheduledAt', 'schedule'], place);
-    const { onError = 'report', onSkip, scheduledAt, schedule } = options;
+    const { onError = 'report', onSkip, scheduledAt = () => undefined, schedule } = options;
     const declared = typeof schedule === 'string' ? { expression: schedule } : schedule;
     if (declared) checkOptionNames(declared, ['expression', 'timeZone', 'dialect'], `schedule of ${place}`);
     const schedules = declared && [{ dialect: 'croner', ...declared } as const];
@@ -168,7 +168,7 @@ export class Calls {
     const job = this.admitOne({ configuration, call, place, schedules });
     this.announce();
     const tick = (args: A, report: CallReport): Promise<TaskResult<T>> => {
-      report.scheduledAt = report.check(() => readScheduledTime(scheduledAt, args, name));
+      report.scheduledAt = report.check(() => readScheduledTime(() => scheduledAt(...args), name));
       return this.#execute(job, { task: call(args), args, call, scheduledAt: report.scheduledAt }, report);
     };
     return async (...args) => {
@@ -208,14 +208,9 @@ export function jobSkippedError(lock: string, reason: SkipReason): JobSkippedErr
 /**
  * @throws InvalidLockConfigurationError if the `scheduledAt` option of `guard.wrap` throws or returns an invalid date
  */
-function readScheduledTime<A extends unknown[]>(
-  scheduledAt: ((...args: A) => Date | undefined) | undefined,
-  args: A,
-  job: string,
-): Date | undefined {
-  if (scheduledAt === undefined) return undefined;
-  const read: unknown = callOption(
-    () => scheduledAt(...args),
+function readScheduledTime(scheduledAt: () => unknown, job: string): Date | undefined {
+  const read = callOption(
+    scheduledAt,
     `scheduledAt of job '${job}' threw an error. It must return the scheduled time of every call, or undefined if it is unknown.`,
   );
   if (read === undefined || (types.isDate(read) && !Number.isNaN(read.getTime()))) return read;
