@@ -3,7 +3,6 @@ import { DAY_MS, parsePositiveDuration } from '../core/duration';
 import { instanceOf } from '../core/lease/owner';
 import type { JobGuard } from '../guard';
 import { callsOf } from '../guard/calls/calls';
-import { endHold, findCurrentRuns } from '../guard/operations/holds';
 import { JobCatalog } from '../guard/operations/job-catalog';
 import { isRunning } from '../guard/operations/why';
 import { backfill, findGaps } from '../ledger/operator/backfill';
@@ -42,8 +41,8 @@ const ACTS: ReadonlyMap<string, (act: Act) => Promise<Result>> = new Map(
     resume: async ({ guard, by, values: { job = '' } }) => {
       const known = await JobCatalog.of(guard);
       const lock = known.lockOf(job);
-      const starting = await findCurrentRuns(known, lock);
-      if (!(await endHold(guard, lock, by, { context: known.context, starting }))) throw notHeld(lock);
+      await known.addRuns(await known.findCurrentRuns(lock));
+      if (!(await guard.locks.unhold(lock, by))) throw notHeld(lock);
     },
     hold: async ({ guard, by, values }) =>
       await holdLock(guard, values['lock'] ?? '', values['for'] ?? '', by),

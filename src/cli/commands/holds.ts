@@ -10,7 +10,6 @@ import { fixedScopeOf } from '../../ledger/policy/job-policy';
 import { isOverdue, type RunKey } from '../../ledger/run';
 import { ConflictError, orConflict, UsageError } from '../failure';
 import { addChangeCommand, agrees, withGuard } from '../guard-command';
-import { endHold, findCurrentRuns } from '../../guard/operations/holds';
 import { JobCatalog } from '../../guard/operations/job-catalog';
 import { endOf, type ChangeOptions } from '../options';
 import { print, printJson, printNote, shown } from '../terminal';
@@ -90,7 +89,7 @@ async function unhold(
   if (!state?.isHeld || !isHoldOwner(state.lockedBy)) throw notHeldError(lock, state);
   const { lockedBy: heldBy, lockUntil: heldUntil } = state;
   const skipped = known && skip ? await periodsDueDuring(known, lock, heldBy) : [];
-  const starting = known && !skip ? await findCurrentRuns(known, lock) : [];
+  const starting = known && !skip ? await known.findCurrentRuns(lock) : [];
   const change = [
     `end the hold of lock ${shown(lock)} by ${shown(heldBy)}, which lasts until ${shown(heldUntil)}`,
     ...skipped.map(({ job, periodKey }) => `skip job ${shown(job)} for ${shown(periodKey)}`),
@@ -98,8 +97,8 @@ async function unhold(
   ];
   if (!(await agrees(change, options))) return;
   for (const run of skipped) if (known) await orConflict(known.ledger.skip(run, { actor, reason }));
-  const started = { ...(known && { context: known.context }), starting };
-  if (!(await endHold(guard, lock, { actor, reason }, started)))
+  await known?.addRuns(starting);
+  if (!(await guard.locks.unhold(lock, { actor, reason })))
     throw notHeldError(lock, await guard.locks.inspect(lock));
   const ofJob = isResume && { job: name, starting: starting.map(runKeyOf) };
   if (json) printJson(verb, { ...ofJob, lock, heldBy, heldUntil, skipped, actor, reason });
