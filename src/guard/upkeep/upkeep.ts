@@ -63,17 +63,13 @@ export class Upkeep {
     if (delayMs === undefined || this.#hasStopped) return;
     const run = (): void => {
       this.#runAfter(service.everyMs, service);
-      this.#runUnlessRunning(service);
+      // A slow store must not get more and more statements.
+      if (this.#running.has(service)) return;
+      const running = this.#failures.get(service)!.attempt(service.failure, () => service.run());
+      this.#running.set(service, running);
+      void running.then(() => this.#running.delete(service));
     };
     this.#cancelTimers.set(service, this.options.clock.schedule(delayMs, run, { keepAlive: false }));
-  }
-
-  /** A slow store must not get more and more statements. */
-  #runUnlessRunning(service: Service): void {
-    if (this.#running.has(service)) return;
-    const running = this.#failures.get(service)!.attempt(service.failure, () => service.run());
-    this.#running.set(service, running);
-    void running.then(() => this.#running.delete(service));
   }
 
   /**
