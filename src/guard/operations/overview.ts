@@ -8,7 +8,7 @@ import type { LatestRun, RunSummary } from '../../ledger';
 import { LATE_AFTER_MS, lateTime, nextTimeOf } from '../../ledger/expected';
 import { zoneOf } from '../../ledger/known-register';
 import { timeText } from '../../ledger/operator/state-of-run';
-import { describeRun, isRunAhead } from '../../ledger/run';
+import { describeRun, isRunAhead, placeInTime } from '../../ledger/run';
 import { limitOf } from '../../ledger/store-statements';
 import { readHeldLocks, type GuardLocks } from './guard-locks';
 import { JobCatalog, type KnownJobs } from './job-catalog';
@@ -16,7 +16,6 @@ import {
   clockRemark,
   lateRemark,
   missedRemark,
-  newestOf,
   notesOf,
   problemOf,
   unreachableRemark,
@@ -156,7 +155,8 @@ export function locksOfJobs({ jobs }: Overview): readonly LockState[] {
 
 function overviewOfJob(found: KnownJob, others: readonly JobRemark[]): JobOverview {
   const { name, job, lock, runs, timeZone, at } = found;
-  const [newest, notes] = [newestOf(runs), notesOf(found)];
+  const [newest] = runs.toSorted((a, b) => placeInTime(b) - placeInTime(a));
+  const notes = notesOf(found);
   const ofRuns = runs.flatMap((run) => problemOf(run, at, found.now));
   const problems = [...ofRuns, ...others];
   const running = runs.filter(({ state }) => state === 'running');

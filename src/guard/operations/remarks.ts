@@ -2,7 +2,7 @@ import type { LockProvider, LockState, LockStorageError } from '../../core';
 import { DAY_MS } from '../../core/duration';
 import { readHold } from '../../core/lease/hold-owner';
 import { describeAhead } from '../../core/lease/lock-records';
-import type { LatestRun, RegisteredJob, RunSummary } from '../../ledger';
+import type { LatestRun, RegisteredJob } from '../../ledger';
 import type { CalendarPeriod } from '../../ledger/periods/period';
 import type { UnreadableJob } from '../../ledger/job-register';
 import { unknownZoneOf } from '../../ledger/known-register';
@@ -53,11 +53,6 @@ export interface KnownJob {
   readonly now: Date;
   readonly timeZone: string;
   readonly at: (instant: Date | undefined) => string;
-}
-
-export function newestOf(runs: readonly RunSummary[]): RunSummary | undefined {
-  const startOf = ({ periodStart, createdAt }: RunSummary): Date => periodStart ?? createdAt;
-  return runs.toSorted((a, b) => startOf(b).getTime() - startOf(a).getTime())[0];
 }
 
 /** Without the words of the store, which may contain secrets. */

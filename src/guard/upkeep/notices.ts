@@ -7,7 +7,7 @@ import { LastingFailure } from '../../core/lasting-failure';
 import { NOTICES_JOB } from '../../core/lock-name';
 import { withoutAddresses } from '../../core/options';
 import { firstLines, commandText } from '../../ledger/operator/state-of-run';
-import { requestIdOf } from '../../ledger/operator/request-run';
+import { isRequestDue, requestIdOf } from '../../ledger/operator/request-run';
 import type { RequestStore, StoredRequest } from '../../ledger/request-store';
 import { limitOf, type LedgerContext } from '../../ledger/store-statements';
 import { storedError } from '../../ledger/tick/stored-text';
@@ -146,10 +146,7 @@ export class Notices implements Service {
   async #sendDue(): Promise<void> {
     this.#hasNew = false;
     const { now, requests } = await this.#requests.pending(limitOf(this.context));
-    const due = requests.filter(
-      ({ kind, state, dueAt, leaseUntil = now }) =>
-        kind === 'notice' && (state === 'open' ? dueAt : leaseUntil) <= now,
-    );
+    const due = requests.filter((request) => request.kind === 'notice' && isRequestDue(request, now));
     const sent = await Promise.allSettled(
       due.slice(0, MOST_AT_A_CHECK).map((request) => this.#send(request)),
     );

@@ -3,6 +3,7 @@ import type { CallEnd } from '../../core/execution/event-hub';
 import { LastingFailure } from '../../core/lasting-failure';
 import { newOwner } from '../../core/lease/owner';
 import type { StoredRequest } from '../../ledger';
+import { isRequestDue } from '../../ledger/operator/request-run';
 import { periodOfKey } from '../../ledger/periods/period-of-key';
 import { calendarPeriodsOf, earliestTickOf } from '../../ledger/policy/job-policy';
 import type { RequestChange, RequestStore } from '../../ledger/request-store';
@@ -78,8 +79,7 @@ export class RunRequests implements Service {
 
   async #serveIfDue(request: StoredRequest, now: Date): Promise<OverdueResult> {
     const job = request.kind === 'run' ? this.#jobOf(request.job) : undefined;
-    const isDue = (request.state === 'open' ? request.dueAt : (request.leaseUntil ?? now)) <= now;
-    const hasRun = job !== undefined && isDue && (await this.#serve(job, request, now));
+    const hasRun = job !== undefined && isRequestDue(request, now) && (await this.#serve(job, request, now));
     return { started: Number(hasRun), overdue: 0 };
   }
 

@@ -116,6 +116,11 @@ export function requestsOf({ store }: LedgerContext): RequestStore {
   );
 }
 
+/** Whether an instance may take it: it is open and due, or its taker has let its lease expire. */
+export function isRequestDue({ state, dueAt, leaseUntil }: StoredRequest, now: Date): boolean {
+  return (state === 'open' ? dueAt : (leaseUntil ?? now)) <= now;
+}
+
 /** The same id for the same values. */
 export function requestIdOf(...of: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(of)).digest('base64url');
