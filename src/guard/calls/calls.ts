@@ -135,20 +135,18 @@ export class Calls {
     const reports = ticks.map((scheduledAt) => this.reportOf(job, scheduledAt));
     const [first] = reports;
     if (first === undefined) return;
-    const endAll = (end: CallEnd): void => reports.forEach((report) => report.endWith(end));
-    if (executor.runs.closing) return endAll({ outcome: 'skipped', reason: 'closing' });
+    let end: CallEnd = { outcome: 'lock-failed', error };
     try {
-      const skipped = registry.skipIfIdle(job, first);
-      if (skipped !== undefined) return endAll({ outcome: 'skipped', reason: skipped.reason });
-      const { policy } = job;
-      const kept = reports.filter((report) => policy && oncePerRunner?.keepDropped(job, report));
-      first.willRetry = kept.length > 0;
-      first.fail(error);
+      const reason = executor.runs.closing ? 'closing' : registry.skipIfIdle(job, first)?.reason;
+      if (reason === undefined) {
+        const kept = reports.filter((report) => job.policy && oncePerRunner?.keepDropped(job, report));
+        first.willRetry = kept.length > 0;
+        first.fail(error);
+      } else end = { outcome: 'skipped', reason };
     } catch (failure) {
-      // An event has reported it.
-      return endAll({ outcome: 'lock-failed', error: failure });
+      end = { outcome: 'lock-failed', error: failure }; // An event has reported it.
     }
-    endAll({ outcome: 'lock-failed', error });
+    for (const report of reports) report.endWith(end);
   }
 
   wrap<A extends unknown[], T>(
