@@ -59,17 +59,9 @@ export class OncePerJobRunner {
     );
     for (const [id] of kept) this.ticksToRetry.delete(id);
     const requests = kept.map(([, request]) => request);
+    const withoutTick = { purpose: 'overdue', task: () => undefined, willRetry: true } as const;
     if (requests.length === 0)
-      requests.push({
-        lock,
-        policy,
-        expectation,
-        taskOf: taskOf(job, call),
-        willRetry: true,
-        task: () => undefined,
-        scope,
-        purpose: 'overdue',
-      });
+      requests.push({ ...withoutTick, lock, policy, expectation, scope, taskOf: taskOf(job, call) });
     const { events } = this.context;
     return requests.map((each) => new Tick(each, new CallReport(events, each.lock, each.scheduledAt)));
   }
