@@ -72,7 +72,8 @@ export function guardOf(instance: unknown, definition: JobDefinition, lockName: 
       `The job with lock '${lockName}' did not run, because no guard is configured. ` +
         `Call configureJobGuard(await createJobGuard(dataSource)) at startup, or schedule the instance with scheduleJobs(instance, { guard }).`,
     );
-  if (!isAnotherInUse(configured) || isOnOwnInstance(instance, definition)) return configured;
+  const isAnotherInUse = [...bindings.inUse].some((other) => other !== configured && !other.isClosing);
+  if (!isAnotherInUse || isOnOwnInstance(instance, definition)) return configured;
   throw new InvalidLockUseError(
     `The job with lock '${lockName}' did not run: this process has more than one guard, and the method was called without its instance. Call it on the instance, as in () => jobs.method().`,
   );
@@ -81,6 +82,7 @@ export function guardOf(instance: unknown, definition: JobDefinition, lockName: 
 const bindings = processState('bindings', () => ({
   /** By instance, and for decorated fields by their definition, which each instance has its own of. */
   guards: new WeakMap<object, JobGuard>(),
+  /** Those that have scheduled instances, also closed ones. */
   inUse: new Set<JobGuard>(),
 }));
 
@@ -112,11 +114,6 @@ function boundGuard(instance: unknown, definition: JobDefinition): JobGuard | un
     guards.get(boundInstanceOf(instance) as object) ??
     guards.get(definition)
   );
-}
-
-/** Whether a guard other than this one has scheduled instances and is not closed. */
-function isAnotherInUse(guard: JobGuard): boolean {
-  return [...bindings.inUse].some((other) => other !== guard && !other.isClosing);
 }
 
 /** Whether a function is called on an instance of its own class, neither detached nor through a Proxy. */

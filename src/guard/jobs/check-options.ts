@@ -1,7 +1,7 @@
 import { InvalidLockConfigurationError } from '../../core';
 import { callOption, checkOptionNames, describeValue, refuseOption } from '../../core/options';
 import type { OncePerConfiguration } from '../../ledger';
-import type { JobGuardOptions, JobOptions, LabelledConfiguration, MethodOptions } from './job-guard-options';
+import type { JobGuardOptions, LabelledConfiguration, MethodOptions } from './job-guard-options';
 
 const METHOD_OPTIONS = ['enabled', 'onSkip'] satisfies (keyof MethodOptions)[];
 
@@ -113,18 +113,13 @@ export function checkOncePerOptions(options: OncePerConfiguration, job: string):
 
 /** @throws InvalidLockConfigurationError for an invalid `enabled` or `onSkip` */
 export function checkMethodOptions({ enabled, onSkip }: MethodOptions, job: string): void {
-  parseEnabled(enabled, job);
+  parseSwitch(enabled ?? true, `enabled of job '${job}'`);
   if (onSkip === undefined || onSkip === 'resolve' || onSkip === 'throw') return;
   refuseOption(`onSkip of job '${job}'`, onSkip, `it must be 'resolve' or 'throw'`);
 }
 
 /** A function is called for each tick and each check for overdue runs. */
 export type Switch = boolean | (() => boolean);
-
-/** @returns and throws what `parseSwitch` does */
-export function parseEnabled(enabled: JobOptions['enabled'], job: string): () => boolean {
-  return parseSwitch(enabled ?? true, `enabled of job '${job}'`);
-}
 
 /**
  * @param what the option and its owner, for messages: `enabled of job 'close-day'`

@@ -76,13 +76,21 @@ export class JobRegistry {
     });
     for (const job of jobs) {
       // Without a fixed name, two jobs can share a lock only in some calls, if at all.
-      const { name } = job.lock;
+      const { name, shared } = job.lock;
       if (job.schedules !== undefined && job.nameOf === undefined) {
-        checkScheduled(scheduled.get(name) ?? this.#scheduled.get(name), job);
+        const withLock = scheduled.get(name) ?? this.#scheduled.get(name);
+        if (withLock !== undefined && !(shared && withLock.lock.shared))
+          throw new InvalidLockConfigurationError(
+            `Lock '${name}' is used by ${withLock.place} and by ${job.place}. Give one of them another name, or set shared: true on both if they must exclude each other.`,
+          );
         scheduled.set(name, job);
       }
       if (job.policy === undefined) continue;
-      checkOncePer(oncePer.get(job.policy.job) ?? this.#oncePer.get(job.policy.job), job);
+      const withName = oncePer.get(job.policy.job) ?? this.#oncePer.get(job.policy.job);
+      if (withName !== undefined)
+        throw new InvalidLockConfigurationError(
+          `Two once-per jobs have the name '${job.policy.job}': ${withName.place} and ${job.place}. The ledger identifies a job by its name, so give each job its own.`,
+        );
       oncePer.set(job.policy.job, job);
     }
     for (const [name, job] of scheduled) this.#scheduled.set(name, job);
@@ -168,21 +176,5 @@ export class JobRegistry {
 export function needsLedger(needing: string): InvalidLockConfigurationError {
   return new InvalidLockConfigurationError(
     `${needing} a ledger, but this guard has only locks. Create it with createJobGuard of a driver, or of cronlatch/memory. Pass another lock provider as its option lockProvider.`,
-  );
-}
-
-function checkScheduled(earlier: AdmittedJob | undefined, job: AdmittedJob): void {
-  const { name, shared } = job.lock;
-  if (earlier !== undefined && !(shared && earlier.lock.shared)) {
-    throw new InvalidLockConfigurationError(
-      `Lock '${name}' is used by ${earlier.place} and by ${job.place}. Give one of them another name, or set shared: true on both if they must exclude each other.`,
-    );
-  }
-}
-
-function checkOncePer(earlier: AdmittedOncePerJob | undefined, job: AdmittedOncePerJob): void {
-  if (earlier === undefined) return;
-  throw new InvalidLockConfigurationError(
-    `Two once-per jobs have the name '${job.policy.job}': ${earlier.place} and ${job.place}. The ledger identifies a job by its name, so give each job its own.`,
   );
 }

@@ -8,7 +8,7 @@ import { parseJobPolicy, type JobPolicy } from '../../ledger/policy/job-policy';
 import { compileLockWithDefaults, type JobDefaults } from './job-defaults';
 import { withReturnedTimes } from './lock-functions';
 import type { LabelledConfiguration } from './job-guard-options';
-import { checkJobOptions, parseEnabled } from './check-options';
+import { checkJobOptions, parseSwitch } from './check-options';
 
 /** A job whose configuration is checked and parsed once, so that its ticks do not have to. */
 export type Job = LockJob | OncePerJob;
@@ -84,7 +84,7 @@ export function compileJob(
   const job = oncePer?.name ?? declared.name;
   const lock = compileLockWithDefaults(withReturnedTimes(declared, job, instance), defaults, job);
   checkJobOptions({ ...declared, oncePer });
-  const isEnabled = parseEnabled(enabled, job);
+  const isEnabled = parseSwitch(enabled ?? true, `enabled of job '${job}'`);
   if (oncePer === undefined) return { lock, policy: undefined, isEnabled, nameOf };
   if (nameOf !== undefined) {
     throw new InvalidLockConfigurationError(

@@ -35,7 +35,10 @@ export class JobCatalog {
     this.#registered = new Map(register?.jobs.map((each) => [each.job, each]));
     this.ledger = new RunLedger({
       context,
-      jobOf: (job) => this.#jobOf(job),
+      jobOf: (job) => {
+        const policy = this.#policyOf(job);
+        return policy && { policy, expectation: this.expectationOf(job) };
+      },
       lockOf: (job) => registry.get(job)?.lock.name ?? this.get(job)?.declared.lock,
       jobs: registry,
     });
@@ -176,11 +179,6 @@ export class JobCatalog {
   /** @throws as `policy` does */
   periodicJob(job: string): PeriodicJob {
     return { policy: this.policy(job), expectation: this.expectationOf(job) };
-  }
-
-  #jobOf(job: string): PeriodicJob | undefined {
-    const policy = this.#policyOf(job);
-    return policy && { policy, expectation: this.expectationOf(job) };
   }
 
   /** The newest scheduled time that counts. */
