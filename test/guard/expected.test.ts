@@ -218,6 +218,11 @@ void test('a schedule that cannot be read is refused by the job and what is wron
     ],
     [{ expresion: '0 3 * * *' }, /Did you mean 'expression'\?/],
     [5, /^schedule of guard\.wrap\('job'\) needs an object/],
+    [
+      { every: 0 },
+      /^every of the schedule of guard\.wrap\('job'\) is 0: use a positive number of milliseconds\.$/,
+    ],
+    [{ every: 1000, dialect: 'unix' }, /dialect/],
     [{}, /cannot be read: it is not a text\.$/],
   ] as const)
     assert.throws(() => guard.wrap(lock, () => {}, { schedule: schedule as string }), {

@@ -385,7 +385,7 @@ void test('a job is not late while an operator holds its lock, but when the hold
 
 void test('a job that is called every so often is late if it was not called for longer', async () => {
   const of = bench();
-  callsOf(of.guard).admit([hourly(JOB, { schedules: [{ every: 60_000 }] })]);
+  of.guard.wrap(JOB, () => {}, { schedule: { every: 60_000 } });
   await registered(of);
   of.clock.advance('6m');
   await of.guard.runOverdue();

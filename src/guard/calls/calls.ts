@@ -10,8 +10,9 @@ import {
   type TaskResult,
 } from '../../core';
 import { CallReport, type CallEnd } from '../../core/execution/event-hub';
-import { callOption, checkOptionNames, describeValue } from '../../core/options';
+import { callOption, checkOptionNames, describeValue, refuseOption } from '../../core/options';
 import { processState } from '../../core/process-state';
+import type { DeclaredSchedule } from '../../ledger';
 import type { AdmittedJob, Expected, Job, JobCall, JobDeclaration } from '../jobs/job';
 import type { LabelledConfiguration, WrapOptions } from '../jobs/job-guard-options';
 import { needsLedger, type JobRegistry } from '../jobs/job-registry';
@@ -158,9 +159,7 @@ export class Calls {
     const place = `guard.wrap('${name}')`;
     checkOptionNames(options, ['onError', 'onSkip', 'scheduledAt', 'schedule'], place);
     const { onError = 'report', onSkip, scheduledAt = () => undefined, schedule } = options;
-    const declared = typeof schedule === 'string' ? { expression: schedule } : schedule;
-    if (declared) checkOptionNames(declared, ['expression', 'timeZone', 'dialect'], `schedule of ${place}`);
-    const schedules = declared && [{ dialect: 'croner', ...declared } as const];
+    const schedules = schedule === undefined ? undefined : [declaredSchedule(schedule, place)];
     checkMethodOptions({ onSkip }, name);
     const call = (args: readonly unknown[]) => (): T | PromiseLike<T> => task(...(args as A));
     const job = this.admitOne({ configuration, call, place, schedules });
@@ -196,6 +195,17 @@ export class Calls {
     if (this.parts.oncePerRunner !== undefined) return this.parts.oncePerRunner;
     throw needsLedger(needing);
   }
+}
+
+/** @throws InvalidLockConfigurationError naming the option */
+function declaredSchedule(given: NonNullable<WrapOptions['schedule']>, place: string): DeclaredSchedule {
+  const what = `schedule of ${place}`;
+  const declared = typeof given === 'string' ? { expression: given } : given;
+  const isInterval = Object(declared) === declared && 'every' in declared;
+  checkOptionNames(declared, isInterval ? ['every'] : ['expression', 'timeZone', 'dialect'], what);
+  if (!isInterval) return { dialect: 'croner', ...declared };
+  if (Number.isFinite(declared.every) && declared.every > 0) return declared;
+  refuseOption(`every of the ${what}`, declared.every, 'use a positive number of milliseconds');
 }
 
 /** @param lock the name of the job's lock */

@@ -155,9 +155,13 @@ export interface WrapOptions<A extends unknown[] = unknown[]> {
   readonly scheduledAt?: ((...args: A) => Date | undefined) | undefined;
   /**
    * When the scheduler calls the job: an expression of croner in the host's time zone, or an object with the expression, its
-   * time zone and the dialect that reads it. The job is then watched: `status`, metrics and notices report if it is late or
-   * has missed a period. With the dialects `croner` and `unix`, an expression that cannot be read or never fires is refused.
-   * Without a schedule, each period of the calendar is expected.
+   * time zone and the dialect that reads it. `{ every }` is an interval in milliseconds that each process counts by itself. The
+   * job is then watched: `status`, metrics and notices report if it is late or has missed a period. An expression that cannot be
+   * read or never fires is refused. Without a schedule, each period of the calendar is expected.
    */
-  readonly schedule?: string | (Partial<DeclaredCron> & Pick<DeclaredCron, 'expression'>) | undefined;
+  readonly schedule?:
+    | string
+    | (Partial<DeclaredCron> & Pick<DeclaredCron, 'expression'>)
+    | { readonly every: number }
+    | undefined;
 }
