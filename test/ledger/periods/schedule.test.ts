@@ -70,7 +70,11 @@ for (const [dialect, expression, reason] of [
   ['unix', '5/15 * * * *', `its minute is '5/15'`],
   ['unix', '@reboot', 'its number of fields is 1 instead of 5.'],
   ['unix', '2027-01-01T00:00Z', 'its number of fields is 1 instead of 5.'],
-  ['croner', '2027-01-01T00:00Z', 'its number of fields is 1 instead of 5, 6 with seconds, or 7 with a year.'],
+  [
+    'croner',
+    '2027-01-01T00:00Z',
+    'its number of fields is 1 instead of 5, 6 with seconds, or 7 with a year.',
+  ],
   ['unix', '0 3 */2 * 1', 'Write the days as a list, such as 1,3,5.'],
   ['unix', '0 3 1 * */2', 'Write the days as a list, such as 1,3,5.'],
   ['unix', '0 3 31 2 *', 'never fires: no date matches it.'],

@@ -43,28 +43,37 @@ function timesOf(kind: Kind): Date[] {
   return times.filter((time) => time <= NOW);
 }
 
-type Door = 'node-cron' | 'nest' | 'wrap' | 'exec';
+type Integration = 'node-cron' | 'nest' | 'wrap' | 'exec';
 type State = 'new' | 'stopped' | 'running' | 'paused' | 'disabled';
 
-function configurationOf(door: Door, kind: Kind, enabled = true) {
+function configurationOf(integration: Integration, kind: Kind, enabled = true) {
   const oncePer = kind === 'lock' ? undefined : { period: kind, timeZone: 'UTC' };
-  return { name: `${door}-${kind}`, lockAtMostFor: '1h', oncePer, enabled } satisfies GuardConfiguration;
+  return {
+    name: `${integration}-${kind}`,
+    lockAtMostFor: '1h',
+    oncePer,
+    enabled,
+  } satisfies GuardConfiguration;
 }
 
-/** Declares a job of each kind by a door, and ends the instance. */
-async function declare({ url, createJobGuard }: Operated, door: Door, enabled: boolean): Promise<void> {
-  if (door === 'exec') {
+/** Declares a job of each kind by an integration, and ends the instance. */
+async function declare(
+  { url, createJobGuard }: Operated,
+  integration: Integration,
+  enabled: boolean,
+): Promise<void> {
+  if (integration === 'exec') {
     for (const kind of KINDS) assert.equal((await execCall(url, kind, ['true']).ended).status, 0);
     return;
   }
   const guard = await createJobGuard(url, { logger: false, pollInterval: false });
   for (const kind of KINDS) {
-    const job = configurationOf(door, kind, enabled);
+    const job = configurationOf(integration, kind, enabled);
     const { expression } = TICKS[kind];
-    if (door === 'node-cron') scheduleLocked(expression, job, () => {}, { guard, timeZone: 'UTC' });
-    if (door === 'wrap') guard.wrap(job, () => {}, { schedule: { expression, timeZone: 'UTC' } });
+    if (integration === 'node-cron') scheduleLocked(expression, job, () => {}, { guard, timeZone: 'UTC' });
+    if (integration === 'wrap') guard.wrap(job, () => {}, { schedule: { expression, timeZone: 'UTC' } });
   }
-  if (door === 'nest')
+  if (integration === 'nest')
     await (
       await startWith(
         guard,
@@ -83,7 +92,7 @@ function nestJob(kind: Kind, enabled: boolean): Type {
   if (oncePer) decorators.push(OncePer(oncePer.period, { timeZone: 'UTC' }));
   const descriptor = Object.getOwnPropertyDescriptor(Jobs.prototype, 'job');
   const decorated = Reflect.decorate(decorators as MethodDecorator[], Jobs.prototype, 'job', descriptor);
-  Object.defineProperty(Jobs.prototype, 'job', decorated!);
+  Object.defineProperty(Jobs.prototype, 'job', decorated ?? {});
   return Jobs;
 }
 
@@ -95,12 +104,12 @@ function execCall(url: string, kind: Kind, command: readonly string[]) {
 }
 
 /** As if the jobs had been declared two years ago, and had answered no tick since the one with this index. */
-async function stopAt({ guard, query }: Operated, door: Door, index: number): Promise<void> {
+async function stopAt({ guard, query }: Operated, integration: Integration, index: number): Promise<void> {
   const us = (date: Date): number => date.getTime() * 1000;
   const declaredAt = new Date(NOW.getTime() - 730 * DAY_MS);
   for (const table of ['cronlatch_run', 'shedlock']) await query(`DELETE FROM ${table}`);
   for (const kind of KINDS) {
-    const { name, lockAtMostFor, oncePer } = configurationOf(door, kind);
+    const { name, lockAtMostFor, oncePer } = configurationOf(integration, kind);
     const scheduledAt = timesOf(kind)[index]!;
     await query(
       `UPDATE cronlatch_job SET declared_at = ${us(declaredAt)}, answered_at = ${us(scheduledAt)} WHERE job_name = '${name}'`,
@@ -146,24 +155,24 @@ const CASES: readonly (readonly [state: State, unanswered: number])[] = [
   ['paused', 1],
   ['disabled', 20],
 ];
-for (const door of ['node-cron', 'nest', 'wrap', 'exec'] as const) {
+for (const integration of ['node-cron', 'nest', 'wrap', 'exec'] as const) {
   for (const [state, unanswered] of CASES) {
-    if (door === 'exec' && state === 'disabled') continue; // It has no such option.
+    if (integration === 'exec' && state === 'disabled') continue; // It has no such option.
     testOperated(
-      `status --check of jobs by ${door}: ${state}, ${unanswered} ticks unanswered`,
+      `status --check of jobs by ${integration}: ${state}, ${unanswered} ticks unanswered`,
       async (bench) => {
-        await declare(bench, door, state !== 'disabled');
-        if (state !== 'new') await stopAt(bench, door, unanswered);
+        await declare(bench, integration, state !== 'disabled');
+        if (state !== 'new') await stopAt(bench, integration, unanswered);
         const of = { actor: 'anna', reason: 'a move', until: new Date(NOW.getTime() + DAY_MS) };
         if (state === 'paused')
-          for (const kind of KINDS) await bench.guard.locks.hold(configurationOf(door, kind).name, of);
+          for (const kind of KINDS) await bench.guard.locks.hold(configurationOf(integration, kind).name, of);
         const expected = KINDS.map((kind): [string, string[]] => {
-          const { name } = configurationOf(door, kind);
+          const { name } = configurationOf(integration, kind);
           return [name, expectedProblems(name, kind, state, unanswered)];
         });
         const { status, problems } = await checked(bench);
         assert.deepEqual(
-          KINDS.map((kind) => [`${door}-${kind}`, problems.get(`${door}-${kind}`)]),
+          KINDS.map((kind) => [`${integration}-${kind}`, problems.get(`${integration}-${kind}`)]),
           expected,
         );
         assert.equal(status, expected.some(([, texts]) => texts.length > 0) ? 5 : 0);
@@ -171,33 +180,36 @@ for (const door of ['node-cron', 'nest', 'wrap', 'exec'] as const) {
     );
   }
 
-  testOperated(`status --check of jobs by ${door} while they answer the newest tick`, async (bench) => {
-    await declare(bench, door, true);
-    await stopAt(bench, door, 1);
-    const end = new AbortController();
-    const ended = once(end.signal, 'abort');
-    const calls = KINDS.map((kind) => {
-      const configuration = { ...configurationOf(door, kind), scheduledAt: timesOf(kind)[0] };
-      if (door === 'exec') {
-        const call = execCall(bench.url, kind, ['sh', '-c', 'echo started; exec sleep 30']);
-        end.signal.addEventListener('abort', () => call.kill('SIGTERM'));
-        return { entered: call.printed('started'), ended: call.ended };
-      }
-      let enter = (): void => {};
-      const entered = new Promise<void>((resolve) => (enter = resolve));
-      const task = async (): Promise<void> => {
-        enter();
-        await ended;
-      };
-      return { entered, ended: bench.guard.run(configuration, task) };
-    });
-    for (const { entered } of calls) await entered;
-    const { problems } = await checked(bench);
-    end.abort();
-    for (const call of calls) await call.ended;
-    assert.deepEqual(
-      KINDS.flatMap((kind) => problems.get(`${door}-${kind}`)),
-      [],
-    );
-  });
+  testOperated(
+    `status --check of jobs by ${integration} while they answer the newest tick`,
+    async (bench) => {
+      await declare(bench, integration, true);
+      await stopAt(bench, integration, 1);
+      const end = new AbortController();
+      const ended = once(end.signal, 'abort');
+      const calls = KINDS.map((kind) => {
+        const configuration = { ...configurationOf(integration, kind), scheduledAt: timesOf(kind)[0] };
+        if (integration === 'exec') {
+          const call = execCall(bench.url, kind, ['sh', '-c', 'echo started; exec sleep 30']);
+          end.signal.addEventListener('abort', () => call.kill('SIGTERM'));
+          return { entered: call.printed('started'), ended: call.ended };
+        }
+        let enter = (): void => {};
+        const entered = new Promise<void>((resolve) => (enter = resolve));
+        const task = async (): Promise<void> => {
+          enter();
+          await ended;
+        };
+        return { entered, ended: bench.guard.run(configuration, task) };
+      });
+      for (const { entered } of calls) await entered;
+      const { problems } = await checked(bench);
+      end.abort();
+      for (const call of calls) await call.ended;
+      assert.deepEqual(
+        KINDS.flatMap((kind) => problems.get(`${integration}-${kind}`)),
+        [],
+      );
+    },
+  );
 }
