@@ -166,7 +166,10 @@ export function nextTimeOf({ declared }: RegisteredJob, now: Date): Date | undef
   return declared.enabled === false ? undefined : scheduleOf(declared)?.next(now);
 }
 
-/** An operator keeps a paused job from running. While a job runs, only the ledger shows for which period, if it has one. */
+/**
+ * Whether its lock keeps a job from being late: it is paused, or has only a lock, and runs. A running job with a ledger has the
+ * run of its period instead.
+ */
 export function isHeldBack(
   { declared }: Pick<RegisteredJob, 'declared'>,
   lock: LockState | undefined,
