@@ -255,20 +255,15 @@ const LINE_BREAKS = /[\n\v\f\r\u0085\u2028\u2029]+/;
 export function logLine(text: string): string {
   const lines = text.slice(0, MAX_LINE_LENGTH).split(LINE_BREAKS);
   const beginning = escapeUnsafe(lines.map((each) => each.trim()).join(' '));
-  const line = beginning.slice(0, MAX_LINE_LENGTH);
+  if (Math.max(text.length, beginning.length) <= MAX_LINE_LENGTH) return beginning.trim().toWellFormed();
+  // Cutting can leave the first half of a surrogate pair at the end.
+  const line = beginning.slice(0, MAX_LINE_LENGTH).replace(/[\ud800-\udbff]$/, '');
   const missing = Math.max(0, text.length - MAX_LINE_LENGTH) + beginning.length - line.length;
-  const whole =
-    missing === 0 ? line : `${withoutLoneSurrogate(line)}… (${missing.toLocaleString('en')} more characters)`;
-  return whole.trim().toWellFormed();
+  return `${line.trim().toWellFormed()}… (${missing.toLocaleString('en')} more characters)`;
 }
 
 /** Characters that a terminal would obey or not show become codes, as JSON writes them. */
 export function escapeUnsafe(text: string): string {
   const codeOf = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return text.replaceAll(UNSAFE, (each) => (each === '\t' ? ' ' : each.split('').map(codeOf).join('')));
-}
-
-/** Cutting a line can leave the first half of a surrogate pair at its end. */
-function withoutLoneSurrogate(line: string): string {
-  return line.at(-1)?.isWellFormed() === false ? line.slice(0, -1) : line;
 }
