@@ -115,7 +115,7 @@ export interface CronlatchEvents {
   'run:stuck': LockEvent;
   /**
    * No instance has answered a tick of a registered job within `lateAfter`. Each instance that has registered the job
-   * reports this once per scheduled time, but not of a job that has only a lock. `name` is its lock.
+   * reports this once per scheduled time. `name` is its lock.
    */
   'job:late': LockEvent & { readonly scheduledAt: Date; readonly job: string };
   /**
