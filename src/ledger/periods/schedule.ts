@@ -41,9 +41,7 @@ export class Schedule {
 
   /** @throws InvalidLockConfigurationError for an expression that cannot be read or never matches, and for an unknown zone */
   private constructor(declared: readonly (DeclaredCron | { readonly at: string })[], of: string) {
-    this.#times = declared.map((each) =>
-      'at' in each ? onceAt(new Date(each.at)) : new CronTimes(each, of),
-    );
+    this.#times = declared.map((each) => ('at' in each ? onceAt(new Date(each.at)) : cronTimes(each, of)));
   }
 
   /**
@@ -97,6 +95,20 @@ function onceAt(at: Date): Times {
   };
 }
 
+/** By expression, zone and dialect: many jobs of many instances have the same. */
+const known = new Map<string, CronTimes>();
+const MOST_KNOWN = 5000;
+
+/** @throws InvalidLockConfigurationError as `Schedule.of` does */
+function cronTimes(declared: DeclaredCron, of: string): CronTimes {
+  const { expression, timeZone = hostTimeZone(), dialect } = declared;
+  const id = JSON.stringify([expression, timeZone, dialect]);
+  const times = known.get(id) ?? new CronTimes({ expression, timeZone, dialect }, of);
+  if (known.size >= MOST_KNOWN) known.clear();
+  known.set(id, times);
+  return times;
+}
+
 /** No change of the clocks repeats or skips more. */
 const MOST_CHANGE_MS = DAY_MS;
 
@@ -110,12 +122,12 @@ class CronTimes {
   readonly #isOnceADay: boolean;
 
   constructor(
-    private readonly declared: DeclaredCron,
+    private readonly declared: Required<DeclaredCron> & { readonly timeZone: string },
     of: string,
   ) {
     const { expression, timeZone, dialect } = declared;
     if (!DIALECTS.includes(dialect)) refuseOption(`dialect${of}`, dialect, `use ${DIALECTS.join(', ')}`);
-    if (timeZone !== undefined && !OFFSET.test(timeZone)) checkTimeZone(timeZone, `timeZone${of}`);
+    if (!OFFSET.test(timeZone)) checkTimeZone(timeZone, `timeZone${of}`);
     const named = `The cron expression ${describeValue(expression)}${of}`;
     try {
       const read = readExpression(expression, dialect);
@@ -169,7 +181,7 @@ class CronTimes {
 
   /** The stretches that reach into a time, with the first wall time that they name, and whether they begin with a time. */
   #stretches(fromMs: number, toMs: number) {
-    const stretches = stretchesOf(this.declared.timeZone ?? hostTimeZone(), fromMs - MOST_CHANGE_MS, toMs);
+    const stretches = stretchesOf(this.declared.timeZone, fromMs - MOST_CHANGE_MS, toMs);
     return stretches.flatMap((stretch, index) => {
       const beganWallMs = stretch.fromMs + stretch.offsetMs;
       const leftWallMs = stretch.fromMs + (stretches[index - 1] ?? stretch).offsetMs;
