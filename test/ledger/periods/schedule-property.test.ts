@@ -217,7 +217,7 @@ const compareWithCron = ({ expression, zone, reference }: Sample): Comparison =>
     if (copies.includes(cronMs) && isRepeatedTime) return 'repeated times that cron names once';
     const isEarly = [...copies, ...moved].some(
       (ms) =>
-        [30, 60].some((minutes) => ms - minutes * MINUTE_MS === cronMs) &&
+        [30, 60, 90].some((minutes) => ms - minutes * MINUTE_MS === cronMs) &&
         changes.some(({ atMs }) => isWithin(ms, atMs, 2 * HOUR_MS)),
     );
     if (isEarly) return 'times soon after a change that cron also names earlier';
