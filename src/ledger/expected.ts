@@ -47,9 +47,11 @@ const schedules = new Map<string, Schedule | undefined>();
 /** The schedule of a registered job. One that cannot be read here expects nothing: its instance has reported that. */
 export function scheduleOf({ schedules: declared }: Pick<DeclaredJob, 'schedules'>): Schedule | undefined {
   const text = JSON.stringify(declared);
+  if (schedules.has(text)) return schedules.get(text);
   if (schedules.size >= MOST_SCHEDULES) schedules.clear();
-  if (!schedules.has(text)) schedules.set(text, readSchedule(declared));
-  return schedules.get(text);
+  const schedule = readSchedule(declared);
+  schedules.set(text, schedule);
+  return schedule;
 }
 
 export function expectationOf({ declared, declaredAt = NEVER }: RegisteredJob): Expectation {

@@ -103,7 +103,9 @@ const MOST_KNOWN = 5000;
 function cronTimes(declared: DeclaredCron, of: string): CronTimes {
   const { expression, timeZone = hostTimeZone(), dialect } = declared;
   const id = JSON.stringify([expression, timeZone, dialect]);
-  const times = known.get(id) ?? new CronTimes({ expression, timeZone, dialect }, of);
+  let times = known.get(id);
+  if (times !== undefined) return times;
+  times = new CronTimes({ expression, timeZone, dialect }, of);
   if (known.size >= MOST_KNOWN) known.clear();
   known.set(id, times);
   return times;
