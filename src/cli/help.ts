@@ -2,7 +2,7 @@ import type { Command, Option } from 'commander';
 
 /** The commands by what an operator wants to do. */
 const GROUPS = {
-  'Look:': 'status dashboard why history logs locks jobs missed explain doctor',
+  'Look:': 'status dashboard why history logs locks jobs missed doctor',
   'Act:': 'run pause resume rerun resolve skip backfill release hold unhold forget purge',
   'Set up:': 'init sql completion',
   'Run:': 'exec demo',

@@ -55,16 +55,22 @@ function programOf(): Command {
       outputError: () => {}, // `fail` prints it, like every other error.
     });
   for (const add of COMMANDS) add(program);
-  program
-    .command('calendar [words...]', { hidden: true })
-    .allowUnknownOption()
-    .action(() => {
-      throw new UsageError('cronlatch calendar is gone. Use cronlatch history JOB, or the dashboard.');
-    });
+  for (const [name, successor] of Object.entries(GONE))
+    program
+      .command(`${name} [words...]`, { hidden: true })
+      .allowUnknownOption()
+      .action(() => {
+        throw new UsageError(`cronlatch ${name} is gone. Use ${successor}.`);
+      });
   for (const command of program.commands) command.option('--verbose', 'print the stack of an error, too');
   groupHelp(program);
   return program;
 }
+
+const GONE = {
+  calendar: 'cronlatch history JOB, or the dashboard',
+  explain: 'cronlatch why JOB --at WHEN',
+};
 
 /** Whether the stack of an error is printed, too. */
 let isVerbose = false;

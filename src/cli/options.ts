@@ -2,6 +2,8 @@ import { Option, type Command } from 'commander';
 import { describeValue } from '../core/options';
 import { DAY_MS, parsePositiveDuration } from '../core/duration';
 import type { TablesOptions } from '../integrations/sql/tables';
+import { checkDayRule, dayOf, startOfDayMs } from '../ledger/periods/business-date';
+import type { PeriodOptions } from '../ledger/periods/period';
 import { isTableSet, type TableSet } from '../storage/sql/schema/tables';
 import { UsageError } from './failure';
 
@@ -77,6 +79,16 @@ export function instantOf(text: string, option: string): Date {
   if (instant !== undefined) return instant;
   throw new UsageError(
     `${option} is ${describeValue(text)}: use an instant with its offset, such as 2026-11-23T06:00Z.`,
+  );
+}
+
+/** @throws UsageError if the text is neither an instant nor a business date, which stands for its start */
+export function startOf(text: string, option: string, period: PeriodOptions): Date {
+  if (/^\d+-\d+-\d+$/.test(text)) return new Date(startOfDayMs(dayOf(text, option), checkDayRule(period)));
+  const instant = instantIn(text);
+  if (instant !== undefined) return instant;
+  throw new UsageError(
+    `${option} is ${describeValue(text)}: write a date, as in 2026-11-20, or an instant with its offset, as in 2026-11-20T03:00:00Z.`,
   );
 }
 

@@ -39,9 +39,7 @@ const ACTS: ReadonlyMap<string, (act: Act) => Promise<Result>> = new Map(
     backfill: addRuns,
     pause,
     resume: async ({ guard, by, values: { job = '' } }) => {
-      const known = await JobCatalog.of(guard);
-      const lock = known.lockOf(job);
-      await known.addRuns(await known.findCurrentRuns(lock));
+      const lock = (await JobCatalog.of(guard)).lockOf(job);
       if (!(await guard.locks.unhold(lock, by))) throw notHeld(lock);
     },
     hold: async ({ guard, by, values }) =>

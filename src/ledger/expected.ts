@@ -17,7 +17,7 @@ import {
   type PeriodOptions,
 } from './periods/period';
 import { intervalOf, Schedule, type DeclaredSchedule } from './periods/schedule';
-import type { JobPolicy } from './policy/job-policy';
+import { calendarPeriodsOf, type JobPolicy } from './policy/job-policy';
 import type { RunSummary } from './run';
 import type { Peek } from './run-store';
 import type { LedgerContext } from './store-statements';
@@ -106,6 +106,23 @@ export function periodsWithoutRun(
   return expectedPeriods(expectation, periods, range).filter(
     ({ key, start }) => (mayBeFirst || start > since) && !recorded.has(key),
   );
+}
+
+/**
+ * Whether the newest scheduled time of a job, which no tick has answered, may still run: it is expected, and the period in which
+ * it lies has not ended.
+ */
+export function mayBeMadeUp(
+  { policy, expectation: { schedule, declaredAt = NEVER } }: PeriodicJob,
+  at: Date,
+  { now, firstPeriodStart: first }: Pick<Peek, 'now'> & Partial<Peek>,
+): boolean {
+  if (schedule === undefined || at <= declaredAt) return false;
+  const { start } = policy.periodAt(at);
+  if (first !== undefined && start !== undefined && start <= first) return false;
+  const periods = calendarPeriodsOf(policy);
+  const end = periods ? periodAt(at, { ...periods, target: 'current' }).end : schedule.next(at);
+  return end === undefined || end > now;
 }
 
 const WEEK_MS = 7 * DAY_MS;

@@ -5,7 +5,6 @@ import { DAY_MS } from '../../core/duration';
 import { isHoldOwner, readHold } from '../../core/lease/hold-owner';
 import type { JobGuard } from '../../guard';
 import { periodAt } from '../../ledger';
-import { runKeyOf } from '../../ledger/operator/run-name';
 import { fixedScopeOf } from '../../ledger/policy/job-policy';
 import { isOverdue, type RunKey } from '../../ledger/run';
 import { ConflictError, orConflict, UsageError } from '../failure';
@@ -89,18 +88,15 @@ async function unhold(
   if (!state?.isHeld || !isHoldOwner(state.lockedBy)) throw notHeldError(lock, state);
   const { lockedBy: heldBy, lockUntil: heldUntil } = state;
   const skipped = known && skip ? await periodsDueDuring(known, lock, heldBy) : [];
-  const starting = known && !skip ? await known.findCurrentRuns(lock) : [];
   const change = [
     `end the hold of lock ${shown(lock)} by ${shown(heldBy)}, which lasts until ${shown(heldUntil)}`,
     ...skipped.map(({ job, periodKey }) => `skip job ${shown(job)} for ${shown(periodKey)}`),
-    ...starting.map(({ job, periodKey }) => `start job ${shown(job)} for ${shown(periodKey)}`),
   ];
   if (!(await agrees(change, options))) return;
   for (const run of skipped) if (known) await orConflict(known.ledger.skip(run, { actor, reason }));
-  await known?.addRuns(starting);
   if (!(await guard.locks.unhold(lock, { actor, reason })))
     throw notHeldError(lock, await guard.locks.inspect(lock));
-  const ofJob = isResume && { job: name, starting: starting.map(runKeyOf) };
+  const ofJob = isResume && { job: name };
   if (json) printJson(verb, { ...ofJob, lock, heldBy, heldUntil, skipped, actor, reason });
   else print(`ended the hold of ${shown(lock)}`);
 }

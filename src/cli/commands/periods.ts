@@ -5,21 +5,20 @@ import type { DeclaredJob } from '../../ledger';
 import { nextTimeOf } from '../../ledger/expected';
 import { describeSchedules } from '../../ledger/job-register';
 import { backfill as addRuns } from '../../ledger/operator/backfill';
-import { describeValue } from '../../core/options';
-import { checkDayRule, dateOf, dayOf, startOfDayMs } from '../../ledger/periods/business-date';
-import { fixedScopeOf, type JobPolicy } from '../../ledger/policy/job-policy';
+import { dateOf, dayOf } from '../../ledger/periods/business-date';
+import { fixedScopeOf } from '../../ledger/policy/job-policy';
 import { EXIT } from '../exit-codes';
 import { orConflict, UsageError } from '../failure';
 import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-command';
 import { JobCatalog } from '../../guard/operations/job-catalog';
-import { instantIn, type ChangeOptions, type Options } from '../options';
+import { startOf, type ChangeOptions, type Options } from '../options';
 import { zoneOf } from '../../ledger/known-register';
-import { at, io, print, printAdvice, printJson, printTable, printText, shown } from '../terminal';
+import { at, io, print, printAdvice, printJson, printTable, shown } from '../terminal';
 
 const SCOPE = ['--scope <scope>', 'the scope, if the job has scopes'] as const;
 
 /**
- * `cronlatch jobs` lists what the instances declare about their jobs, and `forget` removes a job. `missed`, `explain` and
+ * `cronlatch jobs` lists what the instances declare about their jobs, and `forget` removes a job. `missed` and
  * `backfill` compute the periods of a job from that.
  */
 export function addPeriodCommands(program: Command): void {
@@ -31,10 +30,6 @@ export function addPeriodCommands(program: Command): void {
     .option('--from <date>', 'how far back, as in 2026-11-20 (default: to the first recorded run)')
     .option(...SCOPE)
     .action(withGuard(listMissed));
-  addGuardCommand(program, 'explain <job>', 'explain what a tick of a job would do')
-    .option('--at <instant>', 'the scheduled time of the tick (default: now)')
-    .option(...SCOPE)
-    .action(withGuard(explain));
   addChangeCommand(program, 'backfill <job>', 'add runs for the business days of a range that have none')
     .requiredOption('--from <date>', 'the first business date')
     .requiredOption('--to <date>', 'the last business date')
@@ -95,7 +90,7 @@ async function listMissed(
   const jobs = await JobCatalog.of(guard);
   const policy = jobs.policy(job);
   const scope = given ?? fixedScopeOf(policy);
-  const since = from === undefined ? undefined : instantOf(from, '--from', policy);
+  const since = from === undefined ? undefined : startOf(from, '--from', policy.period);
   const missed = await jobs.ledger.gaps(job, { scope, from: since });
   if (missed.length > 0) io.exitCode = EXIT.problems;
   if (json) return printJson('missed', { job, scope, from: since, missed });
@@ -110,20 +105,6 @@ async function listMissed(
     })),
     { drop: ['until'] },
   );
-}
-
-async function explain(
-  guard: JobGuard,
-  { at: tick, scope: given, json }: Options & { readonly at?: string },
-  job = '',
-): Promise<void> {
-  const jobs = await JobCatalog.of(guard);
-  const policy = jobs.policy(job);
-  const scope = given ?? fixedScopeOf(policy);
-  const scheduledAt = tick === undefined ? undefined : instantOf(tick, '--at', policy);
-  const explanation = await jobs.ledger.explain(job, { at: scheduledAt, scope });
-  if (json) return printJson('explain', { job, scope, ...explanation });
-  printText(explanation.text);
 }
 
 async function backfill(
@@ -144,15 +125,4 @@ async function backfill(
   );
   if (json) return printJson('backfill', { job, scope, added, actor, reason });
   print(added.length === 0 ? 'nothing to add' : `added ${added.map(({ key }) => key).join(', ')}`);
-}
-
-/** @throws UsageError if the text is neither an instant nor a business date, which stands for its start */
-function instantOf(text: string, option: string, { period }: JobPolicy): Date {
-  const instant = /^\d+-\d+-\d+$/.test(text)
-    ? new Date(startOfDayMs(dayOf(text, option), checkDayRule(period)))
-    : instantIn(text);
-  if (instant !== undefined) return instant;
-  throw new UsageError(
-    `${option} is ${describeValue(text)}: write a date, as in 2026-11-20, or an instant with its offset, as in 2026-11-20T03:00:00Z.`,
-  );
 }

@@ -109,6 +109,8 @@ export class CallReport {
   durationMs: number | undefined;
   /** Whether the guard retries the call if it fails now. */
   willRetry = false;
+  /** No tick has started the run. */
+  isMadeUp = false;
   /** A call that is skipped because of its lock is not retried. */
   isAnsweredBySkip = false;
   /** What happens after the run if its handler fails. */
@@ -128,6 +130,7 @@ export class CallReport {
     const { lock, scheduledAt } = this;
     const { name } = lock;
     const job = jobOf(lock);
+    if (this.isMadeUp) return { name, job, scheduledAt, madeUp: true };
     return job === undefined ? { name, scheduledAt } : { name, job, scheduledAt };
   }
 

@@ -10,6 +10,8 @@ export interface LockEvent {
    */
   readonly job?: string | undefined;
   readonly scheduledAt: Date | undefined;
+  /** The guard has made the run up: no instance had answered the tick of its scheduled time. */
+  readonly madeUp?: true | undefined;
 }
 
 /** The fields of an event that reports a tick whose job did not run. */

@@ -4,6 +4,7 @@ import { momentOf, type Moment } from '../../core/clock';
 import { CallReport } from '../../core/execution/event-hub';
 import { callOption } from '../../core/options';
 import type { RunKey } from '../../ledger';
+import { NEVER, type Expectation } from '../../ledger/expected';
 import { checkScopeName, type JobPolicy } from '../../ledger/policy/job-policy';
 import { intervalOf } from '../../ledger/periods/schedule';
 import type { LedgerContext } from '../../ledger/store-statements';
@@ -17,6 +18,14 @@ import type { JobRegistry } from '../jobs/job-registry';
 const MAX_TICKS_TO_RETRY = 1000;
 /** A scheduler on another host may call a little before the time comes by the database's clock. */
 const EARLY_MS = 30_000;
+
+/** A job and scope that may have overdue runs. */
+export interface JobScope {
+  readonly job: AdmittedOncePerJob;
+  readonly scope: string;
+  /** A scheduled time that no tick has answered, by the database's clock. */
+  readonly madeUp?: { readonly at: Date; readonly expectation: Expectation } | undefined;
+}
 
 /** Runs the once-per jobs of one guard, and keeps the ticks that must be retried. */
 export class OncePerJobRunner {
@@ -49,21 +58,32 @@ export class OncePerJobRunner {
   }
 
   /**
-   * The ticks of a job and scope that must be retried, or else one for its overdue runs. A retried tick also starts the other
-   * overdue runs of its job. A retry that fails is kept again.
+   * The ticks of a job and scope that must be retried, or else one that makes up a scheduled time, or for its overdue runs. Each
+   * also starts the other overdue runs of its job. A retry that fails is kept again.
    */
-  takeOverdue(job: AdmittedOncePerJob, scope: string): Tick<unknown>[] {
-    const { lock, policy, call, expectation } = job;
+  takeOverdue({ job, scope, madeUp }: JobScope): Tick<unknown>[] {
+    const { lock, policy, call } = job;
     const kept = [...this.ticksToRetry].filter(
       ([, request]) => request.policy.job === policy.job && request.scope === scope,
     );
     for (const [id] of kept) this.ticksToRetry.delete(id);
     const requests = kept.map(([, request]) => request);
-    const withoutTick = { purpose: 'overdue', task: () => undefined, willRetry: true } as const;
+    const { at: scheduledAt = NEVER, expectation = job.expectation } = madeUp ?? {};
+    const run = taskOf(job, call);
+    const task: LockedTask<unknown> = (held) =>
+      run({ job: policy.job, scope, periodKey: policy.periodAt(scheduledAt).key })(held);
+    const tick = policy.period.kind === 'tick' ? {} : undefined;
+    const purpose = madeUp
+      ? { purpose: 'made-up' as const, scheduledAt, tick }
+      : { purpose: 'overdue' as const };
     if (requests.length === 0)
-      requests.push({ ...withoutTick, lock, policy, expectation, scope, taskOf: taskOf(job, call) });
+      requests.push({ lock, policy, expectation, scope, task, taskOf: run, willRetry: true, ...purpose });
     const { events } = this.context;
-    return requests.map((each) => new Tick(each, new CallReport(events, each.lock, each.scheduledAt)));
+    return requests.map((each) => {
+      const report = new CallReport(events, each.lock, each.scheduledAt);
+      report.isMadeUp = each.purpose === 'made-up';
+      return new Tick(each, report);
+    });
   }
 
   /** Keeps the tick of an admitted job for a retry if it was not answered. */
@@ -75,8 +95,9 @@ export class OncePerJobRunner {
     } finally {
       const isAnswered =
         result?.executed === false && (report.isAnsweredBySkip || result.reason === 'closing');
-      const isOpen = !tick.isRecorded && !tick.isFinal && !isAnswered;
-      if (request.willRetry && request.purpose !== 'overdue' && isOpen) this.#keepForRetry(request);
+      tick.isOpen = !tick.isRecorded && !tick.isFinal && !isAnswered;
+      const isTick = request.purpose === 'tick' || request.purpose === 'retry';
+      if (request.willRetry && isTick && tick.isOpen) this.#keepForRetry(request);
     }
   }
 

@@ -30,6 +30,9 @@ export interface OncePerJob extends CompiledJob {
   readonly nameOf: undefined;
 }
 
+/** `maxRandomDelay`: its ticks come up to so many milliseconds later. */
+type ScheduledBy = DeclaredSchedule & { readonly maxRandomDelay?: number | undefined };
+
 /** A job as an integration declares it to the guard. */
 export interface JobDeclaration {
   /** The class and method, or the call that declares the job. For messages. */
@@ -41,7 +44,7 @@ export interface JobDeclaration {
   /** Whether an overdue run may start here now. Default: always. */
   readonly isReady?: (() => boolean) | undefined;
   /** Set for a job that the integration schedules itself. No other scheduled job may have its lock. */
-  readonly schedules?: readonly DeclaredSchedule[] | undefined;
+  readonly schedules?: readonly ScheduledBy[] | undefined;
   /** A scheduler has accepted the schedules, so none is refused here. */
   readonly isAccepted?: true | undefined;
   /** A call without a scheduled time is the tick of the newest one. */

@@ -70,7 +70,7 @@ const LOGGED: { readonly [K in LoggedEvent]: readonly [LogLevel, (event: Cronlat
     ({ actor, reason, heldBy, heldUntil }) =>
       `had its lock released by ${actor} (${reason}), which ${heldBy} held until ${heldUntil.toISOString()}`,
   ],
-  'run:started': ['debug', () => 'started'],
+  'run:started': ['debug', ({ madeUp }) => (madeUp ? 'is made up' : 'started')],
   'run:completed': [
     'info',
     ({ durationMs, lockLost }) =>
@@ -141,6 +141,7 @@ export function logEvents(
 /** A run that its handler skipped has ended like any other. A guard that closes without running jobs is not news. */
 function levelOf(name: LoggedEvent, event: object): LogLevel {
   if (name === 'run:skipped' && 'durationMs' in event) return 'info';
+  if (name === 'run:started' && 'madeUp' in event) return 'info';
   if (name === 'run:completed' && 'lockLost' in event) return 'warn';
   if ('jobs' in event && name !== 'guard:started' && (event.jobs as unknown[]).length === 0) return 'debug';
   return LOGGED[name][0];
@@ -198,7 +199,7 @@ export function logMessage<K extends LoggedEvent>(name: K, event: CronlatchEvent
   const predicate = LOGGED[name][1](event);
   if (!('name' in event)) return predicate;
   const run = 'run' in event ? event.run : undefined;
-  const consequence = CONSEQUENCES[name] ?? describeNextStep(event);
+  const consequence = CONSEQUENCES[name] ?? describeNextStep(name, event);
   const end = consequence === undefined ? '' : `; ${consequence}`;
   return `${describeJob(event, run)} ${predicate}${describeDetails(event, run)}${end}`;
 }
@@ -226,7 +227,8 @@ function describeSkip({ reason, durationMs }: CronlatchEvents['run:skipped']): s
   return `${what} after ${describeDuration(durationMs)}`;
 }
 
-function describeNextStep(event: object): string | undefined {
+function describeNextStep(name: EventName, event: object): string | undefined {
+  if (name === 'run:started' && 'madeUp' in event) return 'no instance had answered its tick';
   if ('willRetry' in event && event.willRetry) return 'the tick will be retried';
   if ('retryAt' in event && event.retryAt instanceof Date)
     return `the next attempt is at ${event.retryAt.toISOString()}`;

@@ -6,8 +6,7 @@ import { expectationOf, watchedPeriods, type Expectation, type PeriodicJob } fro
 import { declaredPolicy, readKnownRegister } from '../../ledger/known-register';
 import { periodOfKey } from '../../ledger/periods/period-of-key';
 import { calendarPeriodsOf, fixedScopeOf, type JobPolicy } from '../../ledger/policy/job-policy';
-import { describeRun, newRunOf, type RunKey } from '../../ledger/run';
-import type { NewRun } from '../../ledger/run-store';
+import { describeRun, type RunKey } from '../../ledger/run';
 import type { CalendarPeriod } from '../../ledger/periods/period';
 import { limitOf, type LedgerContext } from '../../ledger/store-statements';
 import { callsOf } from '../calls/calls';
@@ -186,33 +185,6 @@ export class JobCatalog {
     const { schedule, declaredAt = this.now } = this.expectationOf(job);
     const last = schedule?.previous(this.now);
     return last !== undefined && last > declaredAt ? last : undefined;
-  }
-
-  /**
-   * The current periods of jobs with this lock whose tick has passed without an answer. With a record, such a run also starts
-   * if the instance that got the tick has been restarted. Its start deadline would then count from another time, so jobs with
-   * one are left out.
-   */
-  async findCurrentRuns(lock: string): Promise<readonly NewRun[]> {
-    const runs: NewRun[] = [];
-    for (const job of this.oncePerJobsOf(lock)) {
-      const declared = this.get(job)?.declared;
-      const at = this.lastTimeOf(job);
-      const policy = this.knownPolicy(job);
-      const periods = policy && calendarPeriodsOf(policy);
-      if (periods === undefined || at === undefined) continue;
-      if (declared?.hasScopeFunction || policy?.startDeadlineMs !== undefined) continue;
-      const run = newRunOf({ job, scope: declared?.scope ?? '' }, periodAt(at, periods), periods.timeZone);
-      const isDue =
-        this.isCurrent(run) && (await this.ledger.explain(job, { ...run, at })).decision === 'run';
-      if (isDue) runs.push({ ...run, state: 'pending' });
-    }
-    return runs;
-  }
-
-  /** Before the hold of their lock ends: until then, no instance can start these runs. */
-  async addRuns(runs: readonly NewRun[]): Promise<void> {
-    for (const run of runs) await this.context.store.insert(run, limitOf(this.context));
   }
 
   /**

@@ -1,30 +1,43 @@
+import { expectationOf, mayBeMadeUp } from '../../ledger/expected';
+import { scheduleText } from '../../ledger/job-register';
 import type { JobPolicy } from '../../ledger/policy/job-policy';
 import { limitOf } from '../../ledger/store-statements';
-import type { OncePerJobRunner } from '../calls/once-per-job-runner';
-import type { AdmittedOncePerJob } from '../jobs/job';
+import type { JobScope, OncePerJobRunner } from '../calls/once-per-job-runner';
+import { declaredJobOf, type AdmittedOncePerJob } from '../jobs/job';
+import type { Register } from './register';
 import { sumOf, type OverdueResult, type Service, type StartedRuns } from './upkeep';
 
-/** A job and scope that may have overdue runs. */
-interface JobScope {
-  readonly job: AdmittedOncePerJob;
-  readonly scope: string;
-}
+/** A tick of another instance may still come, or be recorded, so long after its time. */
+const LONGEST_WAIT_MS = 60_000;
+const MOST_SCOPES = 1000;
 
-/** Starts the overdue runs of the admitted once-per jobs of one guard. */
+/** Starts the overdue runs of the admitted once-per jobs of one guard, and makes up scheduled times without a tick. */
 export class OverdueRuns implements Service {
   readonly failure = 'Could not look up the overdue runs. The guard will try again at the next poll.';
   /** The jobs and scopes that an earlier call is still working on. */
   readonly #busy = new Set<string>();
   /** By job, the period of the database's clock in which nothing was left to catch up with. */
   readonly #caughtUp = new Map<string, string>();
+  /** By job, the newest scheduled time that has been answered, or made up. */
+  readonly #answered = new Map<string, number>();
+  /** Soon after the start, but not with those of all other instances. */
+  readonly firstAfterMs: number | undefined;
 
-  constructor(private readonly runner: OncePerJobRunner) {}
+  constructor(
+    private readonly runner: OncePerJobRunner,
+    private readonly registered: Pick<Register, 'pollIntervalMs' | 'settled'>,
+  ) {
+    const { pollIntervalMs } = registered;
+    if (pollIntervalMs !== undefined)
+      this.firstAfterMs = Math.min(pollIntervalMs, 1000 * (1 + runner.context.random()));
+  }
 
   /** @throws LockStorageError if the overdue runs cannot be read from the store */
   async run(): Promise<StartedRuns | void> {
     const { registry, lockExecutor } = this.runner;
     if (lockExecutor.runs.closing) return;
     if (!this.#mayRun(() => !registry.isOnStandby, ': the standby function')) return;
+    await this.registered.settled();
     const jobScopes = await this.#findJobScopes();
     // Jobs that share a lock would only block each other, so they run one after the other.
     const lastOf = new Map<string, Promise<OverdueResult>>();
@@ -40,21 +53,78 @@ export class OverdueRuns implements Service {
   async #findJobScopes(): Promise<ReadonlyMap<string, JobScope>> {
     const { registry, ticksToRetry, context } = this.runner;
     const jobScopes = new Map<string, JobScope>();
-    const enabled = registry.all.filter(({ isEnabled, policy: { job } }) =>
-      this.#mayRun(isEnabled, ` of job '${job}': its enabled function`),
-    );
-    const names = enabled.map(({ policy }) => policy.job);
-    const add = (name: string, scope: string): void => {
-      const job = enabled[names.indexOf(name)];
-      if (job !== undefined && job.isReady?.() !== false)
-        jobScopes.set(JSON.stringify([name, scope]), { job, scope });
+    const mayRun = ({ isEnabled, isReady, policy: { job } }: AdmittedOncePerJob): boolean =>
+      this.#mayRun(isEnabled, ` of job '${job}': its enabled function`) && isReady?.() !== false;
+    const jobs = new Map(registry.all.filter(mayRun).map((job) => [job.policy.job, job]));
+    const add = (name: string, scope: string, madeUp?: JobScope['madeUp']): void => {
+      const [id, job] = [JSON.stringify([name, scope]), jobs.get(name)];
+      if (job !== undefined && !jobScopes.has(id)) jobScopes.set(id, { job, scope, madeUp });
     };
-    if (enabled.length === 0) return jobScopes;
+    if (jobs.size === 0) return jobScopes;
+    await this.#findUnanswered([...jobs.values()], add);
     for (const { policy, scope } of ticksToRetry.values()) add(policy.job, scope);
-    for (const { policy } of enabled)
+    for (const { policy } of jobs.values())
       if (typeof policy.scope === 'string' && this.#mayHaveMissed(policy)) add(policy.job, policy.scope);
-    for (const { job, scope } of await context.store.overdue(names, limitOf(context))) add(job, scope);
+    for (const { job, scope } of await context.store.overdue([...jobs.keys()], limitOf(context)))
+      add(job, scope);
     return jobScopes;
+  }
+
+  /** Adds jobs whose newest scheduled time has no run. Reads nothing while no job has a new one. */
+  async #findUnanswered(
+    jobs: readonly AdmittedOncePerJob[],
+    add: (job: string, scope: string, madeUp: JobScope['madeUp']) => void,
+  ): Promise<void> {
+    const { store, clock } = this.runner.context;
+    const options = limitOf(this.runner.context);
+    const wall = new Date(clock.wallMs());
+    const candidates = jobs.filter(({ policy: { job }, schedules, expectation }) => {
+      const at = expectation.declaredAt && expectation.schedule?.newest(wall);
+      return this.#hasWaited(at, wall, schedules) && this.#answered.get(job) !== at.getTime();
+    });
+    if (candidates.length === 0) return;
+    const { now, jobs: registered } = await store.jobs(options);
+    const open = candidates.flatMap((job) => {
+      const { policy, schedules } = job;
+      const stored = registered.find((each) => each.job === policy.job);
+      // During a rolling deployment, other instances may have other times.
+      if (stored === undefined || scheduleText(stored.declared) !== scheduleText(declaredJobOf(job)))
+        return [];
+      const expectation = expectationOf(stored);
+      const at = expectation.schedule?.previous(now);
+      if (!this.#hasWaited(at, now, schedules)) return [];
+      this.#answered.set(policy.job, at.getTime());
+      const isAnswered = policy.period.kind === 'tick' && Number(stored.answeredAt ?? NaN) >= at.getTime();
+      if (isAnswered || !mayBeMadeUp({ policy, expectation }, at, { now })) return [];
+      return [{ policy, madeUp: { at, expectation }, period: policy.periodAt(at) }];
+    });
+    const starts = open.flatMap(({ policy, period: { start } }) =>
+      start ? [[policy.job, start] as const] : [],
+    );
+    const runs = starts.length === 0 ? [] : await store.since(new Map(starts), options);
+    for (const { policy, madeUp, period } of open) {
+      const { job, scope } = policy;
+      const own = runs.filter((run) => run.job === job && run.periodKey === period.key);
+      const scopes = typeof scope === 'string' ? [scope] : await this.#newestScopesOf(job);
+      for (const each of scopes) if (own.every((run) => run.scope !== each)) add(job, each, madeUp);
+    }
+  }
+
+  /** Whether its own tick can hardly come any more, or be recorded. */
+  #hasWaited(at: Date | undefined, now: Date, schedules: AdmittedOncePerJob['schedules'] = []): at is Date {
+    const delayMs = Math.max(0, ...schedules.map(({ maxRandomDelay = 0 }) => maxRandomDelay));
+    const waitMs = Math.min(LONGEST_WAIT_MS, this.registered.pollIntervalMs ?? Infinity) + delayMs;
+    return at !== undefined && now.getTime() - at.getTime() >= waitMs;
+  }
+
+  /** The scopes with a run in the newest recorded period. */
+  async #newestScopesOf(job: string): Promise<string[]> {
+    const { store } = this.runner.context;
+    const options = limitOf(this.runner.context);
+    const [newest] = await store.find({ job, order: 'newest-first', limit: 1 }, options);
+    const periodKey = newest?.periodKey ?? '';
+    const runs = await store.find({ job, periodKey, order: 'newest-first', limit: MOST_SCOPES }, options);
+    return runs.map(({ scope }) => scope);
   }
 
   /** @param failure what follows "Could not start the overdue runs" in the warning if the function fails */
@@ -76,16 +146,19 @@ export class OverdueRuns implements Service {
   }
 
   /** Never rejects. Events report the failures. */
-  async #runJobScope({ job, scope }: JobScope): Promise<OverdueResult> {
+  async #runJobScope(jobScope: JobScope): Promise<OverdueResult> {
+    const { job, scope, madeUp } = jobScope;
     const { policy, lock } = job;
     const busy = JSON.stringify([policy.job, scope]);
     const runsHere = this.runner.lockExecutor.runs.refusal(lock.name) !== undefined;
-    if (this.#busy.has(busy) || runsHere) return { started: 0, overdue: 0 };
+    if (this.#busy.has(busy)) return { started: 0, overdue: 0 };
     this.#busy.add(busy);
-    const ticks = this.runner.takeOverdue(job, scope);
+    const ticks = runsHere ? [] : this.runner.takeOverdue(jobScope);
     // They share a lock, so they run one after the other. An event reports a failure: lock:failed or run:failed.
     for (const tick of ticks) await this.runner.runTick(tick).catch(() => undefined);
     this.#busy.delete(busy);
+    // The next check tries again.
+    if (madeUp && (runsHere || ticks.some(({ isOpen }) => isOpen))) this.#answered.delete(policy.job);
     const [caughtUpPeriod] = ticks.flatMap((tick) => tick.caughtUpPeriod ?? []);
     if (caughtUpPeriod !== undefined) this.#caughtUp.set(policy.job, caughtUpPeriod);
     return sumOf(ticks.map(({ started, overdue }) => ({ started, overdue: Math.max(0, overdue - started) })));

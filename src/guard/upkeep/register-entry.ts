@@ -13,7 +13,6 @@ export class RegisterEntry {
   sentAt: Date | undefined;
   /** The newest time that may be late. */
   #dueAt = NEVER;
-  #nextAt = new Date(0);
   #settledAt = NEVER;
 
   constructor(
@@ -25,18 +24,16 @@ export class RegisterEntry {
     if ((this.answeredAt ?? scheduledAt) <= scheduledAt) this.answeredAt = scheduledAt;
   }
 
-  /** Whether a time before this one may be late. Computes times only when the next one has passed. */
+  /** Whether a time before this one may be late. */
   isDue(before: Date): boolean {
     const { declared, job, answeredAt = new Date(0) } = this;
     const { declaredAt } = job.expectation;
     if (this.isPending || declared.enabled === false || declaredAt === undefined) return false;
     const everyMs = intervalOf(declared.schedules);
     const since = answeredAt > declaredAt ? answeredAt : declaredAt;
-    if (everyMs !== undefined) this.#dueAt = new Date(since.getTime() + everyMs);
-    else if (this.#nextAt <= before) {
-      this.#dueAt = scheduleOf(declared)?.previous(before) ?? this.#dueAt;
-      this.#nextAt = scheduleOf(declared)?.next(before) ?? NEVER;
-    }
+    const due =
+      everyMs === undefined ? scheduleOf(declared)?.newest(before) : new Date(since.getTime() + everyMs);
+    this.#dueAt = due ?? NEVER;
     const dueMs = this.#dueAt.getTime();
     return dueMs <= before.getTime() && dueMs > since.getTime() && dueMs !== this.#settledAt.getTime();
   }

@@ -26,6 +26,7 @@ import type { Service } from './upkeep';
 export class Register implements JobKeeper, Service {
   readonly failure = 'Could not update the register of jobs. The guard will try again at the next poll.';
   readonly #entries = new Map<string, RegisterEntry>();
+  /** Never rejects. */
   #registering: Promise<void> | undefined;
   #isRequested = false;
   #registeredAtMs = -Infinity;
@@ -42,10 +43,11 @@ export class Register implements JobKeeper, Service {
   constructor(
     private readonly context: LedgerContext,
     { lateAfter = '5m' }: Pick<JobGuardOptions, 'lateAfter'>,
-    pollIntervalMs = 0,
+    /** `undefined`: without polls */
+    readonly pollIntervalMs?: number,
   ) {
     const { events } = context;
-    this.lateAfterMs = Math.max(parsePositiveDuration(lateAfter, 'lateAfter'), 2 * pollIntervalMs);
+    this.lateAfterMs = Math.max(parsePositiveDuration(lateAfter, 'lateAfter'), 2 * (pollIntervalMs ?? 0));
     this.#lastingFailure = new LastingFailure(events);
     events.on('tick', (event) => this.#onTick(event));
   }
@@ -81,6 +83,11 @@ export class Register implements JobKeeper, Service {
   register(): void {
     this.#isRequested = true;
     this.#registering ??= this.#registerRequested().finally(() => (this.#registering = undefined));
+  }
+
+  /** Waits for the registration of the jobs that are known now. Never rejects. */
+  async settled(): Promise<void> {
+    await this.#registering;
   }
 
   /** Registers, writes what has been answered, and reports late jobs. Never rejects. */

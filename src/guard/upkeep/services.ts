@@ -22,7 +22,7 @@ export function servicesOf(
   if (requests !== undefined) services.push(new RunRequests(requests, calls, runner, registered));
   const { notify, retention, pollInterval } = options;
   if (notify !== undefined) services.push(new Notices(runner, locks, options, registered.lateAfterMs));
-  services.push(new OverdueRuns(runner));
+  services.push(new OverdueRuns(runner, registered));
   if (retention !== undefined || pollInterval !== false) services.push(purgeService(calls, retention));
   return services;
 }

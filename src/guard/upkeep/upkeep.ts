@@ -20,7 +20,7 @@ export interface Service {
   /** Default: the poll interval of the guard. */
   readonly everyMs?: number;
   /** Default: as `everyMs`. */
-  readonly firstAfterMs?: number;
+  readonly firstAfterMs?: number | undefined;
   /** Resolves when the store has answered. The runs that it starts may take longer. */
   run(): Promise<StartedRuns | void>;
   /** Called before the guard waits for running jobs. A run should end soon then. */

@@ -1,5 +1,5 @@
 import { readLockId } from '../run';
-import type { PeriodicJob } from '../expected';
+import { mayBeMadeUp, type Expectation, type PeriodicJob } from '../expected';
 import { readSnapshot, type LedgerSnapshot } from '../tick/ledger-snapshot';
 import type { LedgerContext } from '../store-statements';
 import { hasWork, planTick, type TickPlan } from '../tick/plan-tick';
@@ -30,6 +30,7 @@ export async function explain(
   const elsewhere = await describeElsewhere(context, snapshot, lock);
   const decision = elsewhere === undefined ? decisionOf(plan) : 'running-elsewhere';
   const text = [
+    at === undefined ? '' : describeDue(job.expectation, at),
     `A tick of job '${policy.job}'${scope === '' ? '' : ` (${scope})`} at ${(at ?? snapshot.now).toISOString()} counts for ${period.key}${extent}.`,
     run === undefined
       ? 'This period has no run yet.'
@@ -38,10 +39,34 @@ export async function explain(
       ? `The tick would request the lock and run it${run?.state === 'running' ? ', if the lock is free' : ''}.`
       : `The tick would not run it: ${decision}.`,
     elsewhere ?? '',
+    at !== undefined && plan.own.kind === 'run' && plan.own.isNew ? describeMissing(job, at, snapshot) : '',
     ...describeOthers(plan),
     hasWork(plan) ? '' : 'It would not request the lock.',
   ];
   return { periodKey, businessDate, decision, text: text.filter((each) => each !== '').join(' ') };
+}
+
+/** What should have happened at a time. */
+export function describeDue({ schedule, declaredAt }: Expectation, at: Date): string {
+  if (schedule === undefined) return 'The schedule of this job is unknown.';
+  const [last, next] = [schedule.previous(at), schedule.next(at)].map(
+    (time) => time?.toISOString() ?? 'none',
+  );
+  if (last !== at.toISOString())
+    return `Its schedule has no tick at ${at.toISOString()}: the last one before it is ${last}, and the next one ${next}.`;
+  const since =
+    declaredAt !== undefined && declaredAt >= at ? `, but only since ${declaredAt.toISOString()}` : '';
+  return `Its schedule has a tick at ${last}${since}.`;
+}
+
+/** What becomes of a period without a run, after its tick. */
+function describeMissing(job: PeriodicJob, at: Date, { now, recorded }: LedgerSnapshot): string {
+  const newest = job.expectation.schedule?.previous(now);
+  if (newest === undefined || at > now) return '';
+  if (newest.getTime() !== at.getTime()) return 'No tick is left for it.';
+  return mayBeMadeUp(job, at, recorded)
+    ? 'An instance makes it up at its next check, unless a tick comes before.'
+    : 'No instance makes it up.';
 }
 
 /** What an operator can do about a run whose holder a free lock would not prove to be gone. `undefined` for any other. */

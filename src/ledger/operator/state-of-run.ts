@@ -56,7 +56,10 @@ export function stateOfRun(
             takeOverOf(run, lockId, when),
           );
     case 'completed':
-      return is(`completed ${when(finishedAt)}`, { ...rerun, command: runCommand(run, 'rerun', '--force') });
+      return is(`completed ${when(finishedAt)}${because}`, {
+        ...rerun,
+        command: runCommand(run, 'rerun', '--force'),
+      });
     case 'failed':
       return nextAttemptAt === undefined
         ? is(`failed permanently ${when(finishedAt)}, after attempt ${attempt}${because}`, rerun)

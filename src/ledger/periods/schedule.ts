@@ -38,6 +38,7 @@ export class Schedule {
   readonly #times: readonly Times[];
   /** The first times of past periods, which never change. */
   readonly #known = new Map<string, Date | undefined>();
+  #newest: { readonly at: Date | undefined; readonly fromMs: number; readonly nextMs: number } | undefined;
 
   /** @throws InvalidLockConfigurationError for an expression that cannot be read or never matches, and for an unknown zone */
   private constructor(declared: readonly (DeclaredCron | { readonly at: string })[], of: string) {
@@ -62,6 +63,17 @@ export class Schedule {
   /** The last time not after an instant. */
   previous(notAfter: Date): Date | undefined {
     return earliestFirst(this.#times.map((times) => times.previous(notAfter))).at(-1);
+  }
+
+  /** As `previous`, for one that asks again and again: computes times only when the next one has come. */
+  newest(now: Date): Date | undefined {
+    const nowMs = now.getTime();
+    if (this.#newest === undefined || nowMs < this.#newest.fromMs || nowMs >= this.#newest.nextMs) {
+      const at = this.previous(now);
+      const nextMs = this.next(now)?.getTime() ?? Infinity;
+      this.#newest = { at, fromMs: at?.getTime() ?? nowMs, nextMs };
+    }
+    return this.#newest.at;
   }
 
   /** The first times after an instant, at most so many. */

@@ -18,7 +18,7 @@ import type { Period } from '../periods/period';
 import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
 import { commandText, runCommand } from '../operator/state-of-run';
 import { describeRun, identityOf, lockIdOf, newRunOf, type Run, type RunKey, type RunPeriod } from '../run';
-import type { Decision, FoundRun } from '../run-store';
+import type { Decision, FoundRun, NewRun } from '../run-store';
 import { limitOf, pauseAfter, retryUntilAnswered, type LedgerContext } from '../store-statements';
 import { decideClaim, type ClaimHolder, type ClaimVerdict } from './decide-claim';
 import { decideOutcome } from './decide-outcome';
@@ -91,8 +91,9 @@ export class RunClaimer {
     claimedBy: string,
   ): Promise<ClaimVerdict> {
     const { held, request, snapshot } = tick;
-    const { policy, scope } = request;
-    const run = newRunOf({ job: policy.job, scope }, period, timeZone);
+    const { policy, scope, purpose } = request;
+    const reason = isOwn && purpose === 'made-up' ? purpose : undefined;
+    const run = { ...newRunOf({ job: policy.job, scope }, period, timeZone), reason };
     const { lock } = held;
     const { lockProvider } = this.context;
     const claimUnder = async (lockId: string): Promise<ClaimVerdict> => {
@@ -217,7 +218,7 @@ const MOST_TRIES = 6;
  */
 async function claimRun(
   context: LedgerContext,
-  run: RunKey & RunPeriod,
+  run: RunKey & RunPeriod & Pick<NewRun, 'reason'>,
   holder: ClaimHolder,
   { policy, lock, isNew }: { policy: JobPolicy; lock: Lock; isNew: boolean },
 ): Promise<ClaimVerdict> {

@@ -156,7 +156,7 @@ function startAttempt(
     startedAt: now,
     finishedAt: undefined,
     nextAttemptAt: undefined,
-    reason: undefined,
+    reason: run.state === 'pending' ? run.reason : undefined,
   };
 }
 

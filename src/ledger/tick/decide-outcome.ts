@@ -104,7 +104,8 @@ function decideWhileRunning(found: FoundRun, outcome: Outcome): Decision<Outcome
 }
 
 function endRun({ run, now }: FoundRun, state: Run['state']): Run {
-  return { ...run, state, finishedAt: now, nextAttemptAt: undefined, reason: undefined };
+  const reason = run.state === 'running' ? run.reason : undefined;
+  return { ...run, state, finishedAt: now, nextAttemptAt: undefined, reason };
 }
 
 export function isOurs(run: Run, { generation, attempt, claimedBy }: Claim): boolean {

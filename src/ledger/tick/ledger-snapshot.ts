@@ -10,8 +10,11 @@ import { limitOf, type LedgerContext } from '../store-statements';
 
 export interface PeriodRequest extends PeriodicJob {
   readonly scope: string;
-  /** `'tick'`; `'retry'` for a retried tick; `'overdue'` for overdue runs without a tick, and so without a scheduled time. */
-  readonly purpose: 'tick' | 'retry' | 'overdue';
+  /**
+   * `'tick'`; `'retry'` for a retried tick; `'made-up'` for a scheduled time by the database's clock that no tick has answered;
+   * `'overdue'` for overdue runs without a tick, and so without a scheduled time.
+   */
+  readonly purpose: 'tick' | 'retry' | 'made-up' | 'overdue';
   /** Determines the period, regardless of the current time. No other run is started then. */
   readonly at?: Date | undefined;
   readonly scheduledAt?: Date | undefined;
@@ -63,7 +66,8 @@ export async function readSnapshot(context: LedgerContext, request: PeriodReques
   const scheduledAt = request.scheduledAt ?? (receivedAt && new Date(receivedAt.wallMs));
   // A time that only the host's clock has supplied is always corrected by that clock's error.
   // The key of a tick is the time that its scheduler names, on each instance.
-  const toleratedMs = policy.period.kind === 'tick' ? Infinity : policy.maxSkewMs;
+  const isExact = policy.period.kind === 'tick' || request.purpose === 'made-up';
+  const toleratedMs = isExact ? Infinity : policy.maxSkewMs;
   const maxSkewMs = request.scheduledAt === undefined ? 0 : toleratedMs;
   const { clock, store } = context;
   let guess = at ?? scheduledAt ?? new Date(clock.wallMs());
@@ -113,6 +117,7 @@ function databaseTimeOfTick(
   now: Date,
 ): Date | undefined {
   if (request.purpose === 'overdue') return undefined;
+  if (request.purpose === 'made-up') return scheduledAt;
   if (request.scheduledAt === undefined && request.at !== undefined) return undefined;
   return scheduledAt === undefined ? now : new Date(scheduledAt.getTime() - skewMs);
 }

@@ -67,8 +67,9 @@ export class OncePerExecutor {
     report.run = tick.runOf(snapshot.period);
     const plan = (tick.plan = await planTick(this.context, request, snapshot));
     this.#reportFindings(tick);
+    const { kind } = plan.own;
     tick.isFinal =
-      plan.own.kind === 'expired' || (plan.own.kind === 'refused' && plan.own.reason === 'not-due');
+      kind === 'expired' || kind === 'none' || (kind === 'refused' && plan.own.reason === 'not-due');
     tick.caughtUpPeriod = findCaughtUpPeriod(request, snapshot, plan);
     tick.overdue = overdueCount(plan);
     const reason = plan.own.kind === 'refused' ? plan.own.reason : 'not-due';

@@ -2,7 +2,7 @@ import type { HeldLock, LockedTask, RunIdentity, SkipReason, TaskResult } from '
 import type { CallReport } from '../../core/execution/event-hub';
 import type { CompiledLock } from '../../core/lock-configuration';
 import { limitOf, type LedgerContext } from '../store-statements';
-import { askForPeriod, dayAround, isLongerThanADay } from '../expected';
+import { askForPeriod, dayAround, isLongerThanADay, mayBeMadeUp } from '../expected';
 import { askCalendar, everyDay, type CalendarAnswer, type CalendarFailure } from '../periods/calendar';
 import { periodAt, type CalendarPeriod, type Period } from '../periods/period';
 import { earliestTickOf, isPastStartDeadline, type JobPolicy } from '../policy/job-policy';
@@ -17,7 +17,7 @@ type OwnPlan =
   | { readonly kind: 'refused'; readonly reason: SkipReason; readonly failure?: CalendarFailure }
   /** A retried tick whose period has ended. `isAnswered`: a run of the job has ended after it. */
   | { readonly kind: 'expired'; readonly isAnswered?: boolean }
-  /** Overdue runs without a tick. */
+  /** Only the other runs. */
   | { readonly kind: 'none' };
 
 export interface TickPlan {
@@ -49,6 +49,8 @@ export class Tick<T> {
   isRecorded = false;
   /** The tick is not retried, because its period has ended or cannot be determined. */
   isFinal = false;
+  /** It has been answered by no run, no record and no other instance. */
+  isOpen = true;
   /** The database's current period, if nothing before it is left to catch up with. */
   caughtUpPeriod: string | undefined;
   started = 0;
@@ -120,8 +122,8 @@ function planRecorded(
   { policy, purpose, tick }: PeriodRequest,
   snapshot: LedgerSnapshot,
 ): OwnPlan | undefined {
-  if (purpose === 'overdue') return { kind: 'none' };
   const { now, instant, period, run } = snapshot;
+  if (purpose === 'overdue' || (purpose === 'made-up' && run !== undefined)) return { kind: 'none' };
   if (run !== undefined) {
     const reason = refusalOf(run, now);
     return reason === undefined ? { kind: 'run', isNew: false } : { kind: 'refused', reason };
@@ -139,12 +141,14 @@ async function planNew(
   snapshot: LedgerSnapshot,
 ): Promise<OwnPlan> {
   const { policy, tick, purpose } = request;
-  const { now, period } = snapshot;
-  if (tick && purpose === 'retry' && (await isAnswered(context, request, snapshot)))
-    return { kind: 'expired', isAnswered: true };
+  const { now, instant, period, recorded } = snapshot;
+  const isMadeUp = purpose === 'made-up';
+  if (isMadeUp && !mayBeMadeUp(request, instant, recorded)) return { kind: 'none' };
+  if (tick && purpose !== 'tick' && (await isAnswered(context, request, snapshot)))
+    return isMadeUp ? { kind: 'none' } : { kind: 'expired', isAnswered: true };
   const answer = await askForTick(context, request, snapshot);
   if (answer === 'holiday') return { kind: 'skip', reason: 'calendar' };
-  if (answer === 'later') return { kind: 'refused', reason: 'not-due' };
+  if (answer === 'later') return isMadeUp ? { kind: 'none' } : { kind: 'refused', reason: 'not-due' };
   if (answer !== 'business-day') return { kind: 'refused', reason: 'calendar', failure: answer };
   const scheduledAt = snapshot.scheduledAt ?? earliestTickOf(period, policy.period);
   if (isPastStartDeadline(policy.startDeadlineMs, { now, scheduledAt }))

@@ -107,7 +107,7 @@ export class InMemoryRunStore implements RunStore {
       const row = this.#runs.row(claim);
       if (row?.run.state !== 'running' || !isOurs(row.run, claim)) return false;
       const now = this.#runs.now();
-      const cleared = { nextAttemptAt: undefined, error: undefined, reason: undefined };
+      const cleared = { nextAttemptAt: undefined, error: undefined };
       this.#write(row, { ...row.run, ...cleared, state: 'completed', result, finishedAt: now }, now);
       return true;
     });

@@ -81,7 +81,7 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: TableSha
       VALUES (:id, ${now}, :generation, :attempt, :kind, :actor, :fencingToken, :detail)${returningId}`,
     complete: `UPDATE ${run}${byKey}
       SET state = 'completed', finished_at = ${now}, updated_at = ${now}, result = :result,
-        next_attempt_at = NULL, reason = NULL, error = NULL
+        next_attempt_at = NULL, error = NULL
       WHERE ${ofKey} AND generation = :generation AND attempt = :attempt
         AND ${is('claimed_by', ':claimedBy')} AND ${isRunning}${returningId}`,
     /** Conditions, an order and a limit must follow. */
