@@ -122,6 +122,11 @@ export function isRunAhead({ state, startedAt, updatedAt }: Partial<RunSummary>,
   return state !== 'running' && (isAhead(startedAt, now) || isAhead(updatedAt, now));
 }
 
+/** The reason of a run that the guard has made up, as long as its row needs no other one. */
+export function madeUpMark({ reason }: Pick<RunSummary, 'reason'>): string | undefined {
+  return reason === 'made-up' ? reason : undefined;
+}
+
 export function describeRun({ job, scope, periodKey }: RunKey): string {
   return `the run of job '${job}'${scope === '' ? '' : ` (${scope})`} for ${periodKey}`;
 }

@@ -6,7 +6,7 @@ import { turn } from '../support/benches/lock';
 
 const STEP_MS = 60_000;
 
-void test('a job that croner calls is watched, and late when croner has stopped (S-15)', async () => {
+void test('a job that croner calls is watched, and made up when croner has stopped (S-15)', async () => {
   const of = guardOfRuns();
   mock.timers.enable({ apis: ['setTimeout', 'Date'], now: of.clock.wallMs() });
   const oncePer = { period: 'tick' } as const;
@@ -20,11 +20,11 @@ void test('a job that croner calls is watched, and late when croner has stopped 
       mock.timers.tick(STEP_MS);
       for (let i = 0; i < 20; i += 1) await turn();
     }
-    await of.guard.runOverdue();
   };
   const problems = async (): Promise<string[]> =>
     (await of.guard.overview()).jobs.flatMap((each) => each.problems.map(({ kind }) => kind));
   await live(65);
+  await of.guard.runOverdue();
   const runs = await of.guard.ledger.list({ job: 'job' });
   const tens = Math.floor(of.clock.wallMs() / 600_000);
   assert.deepEqual(
@@ -35,5 +35,12 @@ void test('a job that croner calls is watched, and late when croner has stopped 
   cron.stop();
   await live(20);
   assert.deepEqual(await problems(), ['late']);
+  await of.guard.runOverdue();
+  const [last] = await of.guard.ledger.list({ job: 'job', limit: 1 });
+  assert.deepEqual(
+    [last?.periodKey, last?.reason],
+    [new Date((tens + 2) * 600_000).toISOString(), 'made-up'],
+  );
+  assert.deepEqual(await problems(), []);
   mock.timers.reset();
 });

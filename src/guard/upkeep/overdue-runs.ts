@@ -25,7 +25,7 @@ export class OverdueRuns implements Service {
 
   constructor(
     private readonly runner: OncePerJobRunner,
-    private readonly registered: Pick<Register, 'pollIntervalMs' | 'settled'>,
+    private readonly registered: Pick<Register, 'pollIntervalMs' | 'settle'>,
   ) {
     const { pollIntervalMs } = registered;
     if (pollIntervalMs !== undefined)
@@ -37,7 +37,7 @@ export class OverdueRuns implements Service {
     const { registry, lockExecutor } = this.runner;
     if (lockExecutor.runs.closing) return;
     if (!this.#mayRun(() => !registry.isOnStandby, ': the standby function')) return;
-    await this.registered.settled();
+    await this.registered.settle();
     const jobScopes = await this.#findJobScopes();
     // Jobs that share a lock would only block each other, so they run one after the other.
     const lastOf = new Map<string, Promise<OverdueResult>>();

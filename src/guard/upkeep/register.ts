@@ -26,7 +26,7 @@ import type { Service } from './upkeep';
 export class Register implements JobKeeper, Service {
   readonly failure = 'Could not update the register of jobs. The guard will try again at the next poll.';
   readonly #entries = new Map<string, RegisterEntry>();
-  /** Never rejects. */
+  #settling: Promise<void> | undefined;
   #registering: Promise<void> | undefined;
   #isRequested = false;
   #registeredAtMs = -Infinity;
@@ -85,9 +85,16 @@ export class Register implements JobKeeper, Service {
     this.#registering ??= this.#registerRequested().finally(() => (this.#registering = undefined));
   }
 
-  /** Waits for the registration of the jobs that are known now. Never rejects. */
-  async settled(): Promise<void> {
+  /** Registers, and writes what has been answered. Never rejects. */
+  async settle(): Promise<void> {
+    this.#settling ??= this.#settle().finally(() => (this.#settling = undefined));
+    await this.#settling;
+  }
+
+  async #settle(): Promise<void> {
+    this.register();
     await this.#registering;
+    await this.#attempt(() => this.#sendAnswers());
   }
 
   /** Registers, writes what has been answered, and reports late jobs. Never rejects. */
@@ -98,7 +105,7 @@ export class Register implements JobKeeper, Service {
 
   /** Sends what has not been sent, and waits for it. */
   async close(): Promise<void> {
-    await Promise.all([this.#registering, this.#polling]);
+    await Promise.all([this.#registering, this.#settling, this.#polling]);
     await this.#attempt(() => this.#sendAnswers());
   }
 
@@ -188,12 +195,8 @@ export class Register implements JobKeeper, Service {
   }
 
   async #poll(): Promise<void> {
-    this.register();
-    await this.#registering;
-    await this.#attempt(async () => {
-      await this.#sendAnswers();
-      await this.#reportLate();
-    });
+    await this.settle();
+    await this.#attempt(() => this.#reportLate());
   }
 
   async #sendAnswers(): Promise<void> {

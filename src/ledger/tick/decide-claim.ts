@@ -1,6 +1,6 @@
 import { earliestTickOf, isPastStartDeadline, type JobPolicy } from '../policy/job-policy';
 import { retriesEndAt } from '../policy/retry';
-import { identityOf, type Claim, type Run } from '../run';
+import { identityOf, madeUpMark, type Claim, type Run } from '../run';
 import { runEventOf, type Decision, type FoundRun, type NewRun, type NewRunEvent } from '../run-store';
 
 /** The holder of a lock that is about to claim a run, for one attempt. */
@@ -156,7 +156,7 @@ function startAttempt(
     startedAt: now,
     finishedAt: undefined,
     nextAttemptAt: undefined,
-    reason: run.state === 'pending' ? run.reason : undefined,
+    reason: madeUpMark(run),
   };
 }
 

@@ -1,5 +1,5 @@
 import { planRetry, type RetryPolicy } from '../policy/retry';
-import type { Claim, Run } from '../run';
+import { madeUpMark, type Claim, type Run } from '../run';
 import { runEventOf, type Decision, type FoundRun } from '../run-store';
 
 export type Outcome =
@@ -77,7 +77,7 @@ function decideWhileRunning(found: FoundRun, outcome: Outcome): Decision<Outcome
       const { error, errorText, retry } = outcome;
       const { attempt, periodEnd, firstStartedAt = now } = run;
       const failed = { attempt, policy: retry, error, now, firstStartedAt, periodEnd };
-      const { retryAt, finalReason: reason } = planRetry(failed);
+      const { retryAt, finalReason: reason = madeUpMark(run) } = planRetry(failed);
       return {
         value: { kind: 'recorded', retryAt },
         write: { ...endRun(found, 'failed'), reason, nextAttemptAt: retryAt, error: errorText },
@@ -104,8 +104,7 @@ function decideWhileRunning(found: FoundRun, outcome: Outcome): Decision<Outcome
 }
 
 function endRun({ run, now }: FoundRun, state: Run['state']): Run {
-  const reason = run.state === 'running' ? run.reason : undefined;
-  return { ...run, state, finishedAt: now, nextAttemptAt: undefined, reason };
+  return { ...run, state, finishedAt: now, nextAttemptAt: undefined, reason: madeUpMark(run) };
 }
 
 export function isOurs(run: Run, { generation, attempt, claimedBy }: Claim): boolean {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configureJobGuard, OncePerDay, SchedulerLock } from 'cronlatch';
-import type { Clock } from 'cronlatch/provider';
 import { invoke } from '#cronlatch/guard/calls/invocation';
 import { periodAt } from '#cronlatch/ledger/periods/period';
 import { decideInstant } from '#cronlatch/ledger/tick/ledger-snapshot';
 import { sampleSize } from '../../support/checks/sample-size';
+import { SkewedClock } from '../../support/clocks/skewed-clock';
 import { closeDay, diary, rowsOf } from '../../support/jobs/close-day';
 import { testLedger } from '../../support/stores/ledger-tests';
 
@@ -13,25 +13,6 @@ import { testLedger } from '../../support/stores/ledger-tests';
 const MIDNIGHT = new Date('2026-11-20T23:00:00Z');
 const NEXT_MIDNIGHT = new Date('2026-11-21T23:00:00Z');
 const MOST_SKEW_MS = 10_000;
-
-/** A host whose wall clock is wrong by the given time. */
-class SkewedClock implements Clock {
-  skewMs = 0;
-
-  constructor(private readonly right: Clock) {}
-
-  monotonicMs(): number {
-    return this.right.monotonicMs();
-  }
-
-  wallMs(): number {
-    return this.right.wallMs() + this.skewMs;
-  }
-
-  schedule(...call: Parameters<Clock['schedule']>): () => void {
-    return this.right.schedule(...call);
-  }
-}
 
 /**
  * The step between skews in the tests of whole runs; the arithmetic is tested in steps of one millisecond.

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { OncePerConfiguration } from 'cronlatch';
+import { currentRun, type OncePerConfiguration } from 'cronlatch';
+import { SkewedClock } from '../../support/clocks/skewed-clock';
 import { closeDay, diary, rowsOf } from '../../support/jobs/close-day';
 import type { Instance, LedgerPlace } from '../../support/stores/ledger-place';
 import { testLedger } from '../../support/stores/ledger-tests';
@@ -47,11 +48,9 @@ for (const [period, expression, after, key, at] of [
         await scheduled(place, expression, { period }),
       ];
       assert.deepEqual(
-        instances.flatMap(({ runs }) => runs.splice(0)).map((run) => [
-          run.periodKey,
-          run.scheduledAt?.toISOString(),
-          run.isCatchUp,
-        ]),
+        instances
+          .flatMap(({ runs }) => runs.splice(0))
+          .map((run) => [run.periodKey, run.scheduledAt?.toISOString(), run.isCatchUp]),
         [[key, at, false]],
       );
       const started = instances.flatMap(({ instance }) => instance.of('run:started'));
@@ -115,3 +114,236 @@ for (const catchUp of ['none', 'latest'] as const)
       );
     },
   );
+
+for (const [period, expression, after, key] of [
+  ['day', '0 5 * * *', '70m', '2026-11-19'],
+  ['week', '0 5 * * 6', '50h', '2026-W46'],
+  ['month', '0 5 21 * *', '60h', '2026-10'],
+] as const)
+  testLedger(`a tick that is made up counts for the ${period} before, and once (S-10)`, async (place) => {
+    const options = { period, target: 'previous' } as const;
+    await scheduled(place, expression, options);
+    await place.elapse(after);
+    const { runs, check, instance } = await scheduled(place, expression, options);
+    assert.deepEqual(
+      runs.splice(0).map(({ periodKey }) => periodKey),
+      [key],
+    );
+    assert.deepEqual(await check(), []);
+    assert.deepEqual(await rowsOf(instance), [`${key} completed(made-up)`]);
+  });
+
+const CLOCKS_CHANGE = { now: '2027-03-27T12:00:00Z' };
+for (const expression of ['30 2 * * *', '*/15 2 * * *', '0,30 2 * * *'])
+  testLedger(
+    `a day whose ticks '${expression}' the clocks skip is made up at the change (S-12)`,
+    async (place) => {
+      await scheduled(place, expression);
+      await place.elapse('14h'); // 04:00 in Paris, on the day of the change
+      const { instance } = await scheduled(place, expression);
+      const [run] = instance.of('run:started');
+      assert.deepEqual(run?.scheduledAt, new Date('2027-03-28T01:00:00Z'));
+      assert.deepEqual(await rowsOf(instance), ['2027-03-28 completed(made-up)']);
+    },
+    CLOCKS_CHANGE,
+  );
+
+testLedger(
+  'the repeated hour of a clock change is a period of its own, and made up (S-12)',
+  async (place) => {
+    const { call, instance } = await scheduled(place, '15 * * * *', { period: 'hour' });
+    await place.elapse('45m'); // 02:15 for the first time
+    await call();
+    await place.elapse('65m'); // 02:20 for the second time
+    await instance.guard.runOverdue();
+    assert.deepEqual(await rowsOf(instance), [
+      '2027-10-31T02+0200 completed',
+      '2027-10-31T02+0100 completed(made-up)',
+    ]);
+  },
+  { now: '2027-10-30T23:30:00Z' },
+);
+
+testLedger('eight instances that start at once make one run up (S-17)', async (place) => {
+  const { instance } = await scheduled(place, '0 5 * * *');
+  await place.elapse('2h');
+  const all = await Promise.all(Array.from({ length: 8 }, () => scheduled(place, '0 5 * * *')));
+  assert.equal(all.flatMap(({ runs }) => runs).length, 1);
+  assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed(made-up)']);
+});
+
+const BY_ANNE = { actor: 'anne', reason: 'the bank is closed' };
+testLedger('a pause over the tick is made up at its end, and not after the period (S-18)', async (place) => {
+  const { instance, check, call } = await scheduled(place, '0 5 * * *');
+  const { locks } = instance.guard;
+  const until = (duration: number): Date => new Date(place.clock.wallMs() + duration * 3_600_000);
+  await locks.hold('close-day', { ...BY_ANNE, until: until(48) });
+  await place.elapse('1h');
+  assert.equal(await call(), undefined);
+  // Another process: it has no tick that it could retry.
+  const other = await scheduled(place, '0 5 * * *');
+  await place.elapse('3h');
+  assert.deepEqual(await other.check(), []);
+  await locks.unhold('close-day', BY_ANNE);
+  assert.deepEqual(await other.check(), ['2026-11-20 at 2026-11-20T04:00:00.000Z']);
+  await place.elapse('20h');
+  await locks.hold('close-day', { ...BY_ANNE, until: until(48) });
+  await place.elapse('24h');
+  await locks.unhold('close-day', BY_ANNE);
+  for (const each of [check, other.check]) assert.deepEqual(await each(), []);
+  assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed(made-up)']);
+});
+
+testLedger(
+  'during a rolling deployment, an instance of the old schedule makes nothing up (S-19)',
+  async (place) => {
+    const old = await scheduled(place, '0 5 * * *');
+    const current = await scheduled(place, '0 6 * * *', {}, { instanceName: 'new' });
+    const made: string[] = [];
+    // Until 06:10. At 05:30, the tick of the old schedule has passed.
+    for (let minutes = 0; minutes < 130; minutes += 10) {
+      await place.elapse('10m');
+      assert.deepEqual(await old.check(), []);
+      made.push(...(await current.check()));
+    }
+    assert.deepEqual(made, ['2026-11-20 at 2026-11-20T05:00:00.000Z']);
+    const warnings = current.instance.of('guard:warning').map(({ message }) => message);
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0] ?? '', /^Job 'close-day' is declared differently than by /);
+  },
+);
+
+for (const skew of ['10m', '-10m'])
+  testLedger(
+    `with a host's clock that is wrong by ${skew}, nothing is made up early or twice (S-20)`,
+    async (place) => {
+      const clock = new SkewedClock(place.clock);
+      clock.skewMs = skew === '10m' ? 600_000 : -600_000;
+      const { check, instance } = await scheduled(place, '0 5 * * *', {}, { clock });
+      await place.elapse('55m');
+      assert.deepEqual(await check(), []);
+      await place.elapse('17m');
+      assert.deepEqual(await check(), ['2026-11-20 at 2026-11-20T04:00:00.000Z']);
+      for (const _ of [1, 2, 3]) {
+        await place.elapse('10m');
+        assert.deepEqual(await check(), []);
+      }
+      assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed(made-up)']);
+    },
+  );
+
+testLedger('a job that was disabled over its tick is neither made up nor late (S-28)', async (place) => {
+  const off = place.instance();
+  off.guard.wrap({ ...closeDay(), enabled: false }, () => assert.fail('ran'), {
+    schedule: { expression: '0 5 * * *', timeZone: 'Europe/Paris', dialect: 'croner' },
+  });
+  await off.guard.runOverdue();
+  await place.elapse('2h');
+  assert.deepEqual(await off.guard.runOverdue(), { started: 0, overdue: 0 });
+  const { instance, check } = await scheduled(place, '0 5 * * *');
+  assert.deepEqual(await check(), []);
+  const { jobs } = await instance.guard.overview();
+  assert.deepEqual(
+    jobs.flatMap(({ problems }) => problems),
+    [],
+  );
+});
+
+testLedger(
+  'a tick is made up for the scopes of the newest recorded period, with the arguments of resume',
+  async (place) => {
+    const ran: string[] = [];
+    const wrapped = (instance: Instance) =>
+      instance.guard.wrap(
+        closeDay({ scope: (tenant: string) => tenant, resume: ({ scope }) => [scope] }),
+        (tenant: string) => void ran.push(`${tenant} ${currentRun().periodKey}`),
+        { schedule: { expression: '0 5 * * *', timeZone: 'Europe/Paris', dialect: 'croner' } },
+      );
+    const before = place.instance();
+    const call = wrapped(before);
+    await place.elapse('1h');
+    await before.guard.runOverdue();
+    for (const tenant of ['a', 'gone']) await call(tenant);
+    await place.elapse('24h');
+    for (const tenant of ['a', 'b']) await call(tenant);
+    await place.elapse('25h');
+    ran.splice(0);
+    const after = place.instance();
+    wrapped(after);
+    await after.guard.runOverdue();
+    await after.guard.runOverdue();
+    assert.deepEqual(ran.sort(), ['a 2026-11-22', 'b 2026-11-22']);
+  },
+);
+
+testLedger('a holiday is recorded once, and a calendar that fails is asked again (S-26)', async (place) => {
+  const asked: string[] = [];
+  const answers: (boolean | Error)[] = [new Error('no network'), false];
+  const calendar = {
+    isBusinessDay: (date: string): boolean => {
+      asked.push(date);
+      const answer = answers.shift();
+      if (typeof answer !== 'boolean') throw answer ?? new Error('asked again');
+      return answer;
+    },
+  };
+  const { instance, check } = await scheduled(place, '0 5 * * *', { calendar });
+  await place.elapse('2h');
+  for (const _ of [1, 2, 3, 4]) assert.deepEqual(await check(), []);
+  assert.deepEqual(asked, ['2026-11-20', '2026-11-20']);
+  assert.deepEqual(await rowsOf(instance), ['2026-11-20 skipped(calendar)']);
+});
+
+testLedger('a month whose tick comes on a holiday waits for its next tick', async (place) => {
+  const calendar = { isBusinessDay: (date: string): boolean => date === '2026-11-23' };
+  const options = { period: 'month', calendar } as const;
+  const { check, instance } = await scheduled(place, '0 5 21-23 * *', options);
+  await place.elapse('26h'); // Saturday the 21st, 06:00
+  assert.deepEqual(await check(), []);
+  assert.deepEqual(await rowsOf(instance), []);
+  await place.elapse('48h');
+  assert.deepEqual(await check(), ['2026-11 at 2026-11-23T04:00:00.000Z']);
+});
+
+testLedger('the period of a key function is made up until the next scheduled time', async (place) => {
+  const period = (at: Date): string => `batch ${at.toISOString().slice(0, 13)}`;
+  await scheduled(place, '0 */6 * * *', { period });
+  await place.elapse('3h'); // 07:00 in Paris
+  const { runs, check, instance } = await scheduled(place, '0 */6 * * *', { period });
+  assert.equal(runs.splice(0).length, 1);
+  assert.deepEqual(await check(), []);
+  assert.deepEqual(await rowsOf(instance), ['batch 2026-11-20T05 completed(made-up)']);
+});
+
+testLedger("a tick that found the lock held is answered, and not made up with 'tick'", async (place) => {
+  const { instance, call, check } = await scheduled(place, '0 5 * * *', { period: 'tick' });
+  const until = new Date(place.clock.wallMs() + 4_000_000);
+  await instance.guard.locks.hold('close-day', { ...BY_ANNE, until });
+  await place.elapse('1h');
+  await call();
+  await place.elapse('2h');
+  assert.deepEqual(await check(), []);
+  const other = await scheduled(place, '0 5 * * *', { period: 'tick' });
+  assert.deepEqual(await other.check(), []);
+  assert.deepEqual(await rowsOf(instance), []);
+});
+
+testLedger('a run that fails when it is made up is retried like any other', async (place) => {
+  await scheduled(place, '0 5 * * *');
+  await place.elapse('2h');
+  const instance = place.instance();
+  let fails = true;
+  const scheduledAt: (Date | undefined)[] = [];
+  const work = (): void => {
+    scheduledAt.push(currentRun().scheduledAt);
+    if (fails) throw new Error('no bank today');
+  };
+  const schedule = { expression: '0 5 * * *', timeZone: 'Europe/Paris', dialect: 'croner' } as const;
+  instance.guard.wrap(closeDay(), work, { schedule });
+  await instance.guard.runOverdue();
+  fails = false;
+  await place.elapse('10m');
+  await instance.guard.runOverdue();
+  assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed(made-up)']);
+  assert.deepEqual(scheduledAt, [new Date('2026-11-20T04:00:00Z'), undefined]);
+});

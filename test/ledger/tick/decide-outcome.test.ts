@@ -36,6 +36,13 @@ void test('a completed run keeps its result, and clears the error of an earlier 
   });
 });
 
+void test('a run that was made up keeps that mark, unless its end has a reason', () => {
+  const marked = [COMPLETED, FAILED].map((outcome) => decide({ reason: 'made-up' }, outcome).write?.reason);
+  assert.deepEqual(marked, ['made-up', 'made-up']);
+  const last = decide({ reason: 'made-up', attempt: 3 }, FAILED, { attempt: 3 });
+  assert.equal(last.write?.reason, 'exhausted');
+});
+
 void test('a failed run keeps its error, and the time at which it is due again (L-26)', () => {
   const retryAt = after(60_000);
   assert.deepEqual(decide({}, FAILED), {

@@ -30,6 +30,9 @@ export class VirtualTimeStore extends WithoutRegister implements RunStore {
   override readonly registerJobs: RunStore['registerJobs'] = (jobs) =>
     Promise.resolve(this.ahead.jobs.register(jobs, this.#toTestTime(new Date())));
 
+  override readonly answerJobs: RunStore['answerJobs'] = (answers) =>
+    Promise.resolve(this.ahead.jobs.answer(answers));
+
   override readonly jobs: RunStore['jobs'] = () =>
     Promise.resolve(this.ahead.jobs.list(this.#toTestTime(new Date())));
 
