@@ -27,9 +27,9 @@ testOperated(
     );
     const period = await bench.runDaysAgo('bill', 1, new Error('no disk'));
     await bench.json(`rerun bill ${period} --yes --reason why --app ${app}`);
-    assert.equal((await bench.json(`explain bill --at 2026-11-20 --app ${app}`))['decision'], 'run');
-    assert.equal((await bench.json(`explain bill --at 2026-11-21 --app ${app}`))['decision'], 'calendar');
-    assert.equal((await bench.json(`explain by-key --app ${app}`))['periodKey'], 'key');
+    assert.equal((await bench.json(`why bill --at 2026-11-20 --app ${app}`))['decision'], 'run');
+    assert.equal((await bench.json(`why bill --at 2026-11-21 --app ${app}`))['decision'], 'calendar');
+    assert.equal((await bench.json(`why by-key --at now --app ${app}`))['periodKey'], 'key');
     const { runs } = await bench.json(`history bill --app ${app}`);
     assert.deepEqual(
       (runs as { state: string }[]).map(({ state }) => state),

@@ -323,7 +323,7 @@ testOperated(
 );
 
 testOperated(
-  'explain computes the period of a date or an instant, by what the instances declare',
+  'why --at computes the period of a date or an instant, by what the instances declare',
   async (bench) => {
     const { guard, call, json } = bench;
     await register(guard, dailyJob('bill', { dayStart: '02:00', timeZone: 'Europe/Paris' }));
@@ -332,11 +332,35 @@ testOperated(
       ['2026-11-20T00:59:59Z', '2026-11-19'],
       ['2026-11-20T02:00:00+01:00', '2026-11-20'],
     ])
-      assert.equal((await json(`explain bill --at ${at}`))['periodKey'], key);
+      assert.equal((await json(`why bill --at ${at}`))['periodKey'], key);
     assert.match(
-      (await call('explain bill')).stdout,
+      (await call('why bill --at now')).stdout,
       /^A tick of job 'bill' at .+ The tick would request the lock and run it\.\n$/,
     );
+  },
+);
+
+testOperated(
+  'why --at shows what was due, what ran, and what becomes of a period without a run',
+  async (bench) => {
+    const { guard, call } = bench;
+    const schedules = [{ expression: '0 0 * * *', timeZone: 'UTC', dialect: 'croner' }] as const;
+    await register(guard, dailyJob('bill', { schedules }));
+    const today = daysAgo(0);
+    const text = async (at: string): Promise<string> => (await call(`why bill --at ${at}`)).stdout;
+    const declared = /, but only since \S+\. A tick of job 'bill' .+ No instance makes it up\.\n$/;
+    assert.match(await text(today), declared);
+    assert.match(
+      await text(`${today}T01:00:00Z`),
+      /^Its schedule has no tick at \S+: the last one before it is /,
+    );
+    await bench.query(`UPDATE cronlatch_job SET declared_at = declared_at - 86400000000`);
+    assert.match(
+      await text(today),
+      /^Its schedule has a tick at \S+\. .+ An instance makes it up at its next check, /,
+    );
+    await bench.runDaysAgo('bill', 0);
+    assert.match(await text(today), / Its run completed .+ The tick would not run it: already-completed\./);
   },
 );
 

@@ -84,8 +84,8 @@ testOperated(
     assert.match(errorLines(again)[0] ?? '', /^Lock 'close-day' is held by 'hold\/anne@ops1\//);
 
     const ended = await json(`resume close-day ${BY_ANNE}`);
-    const { job, lock, skipped, starting, actor } = ended;
-    assert.deepEqual([job, lock, skipped, starting, actor], ['close-day', 'close-day', [], [], 'anne@ops1']);
+    const { job, lock, skipped, actor } = ended;
+    assert.deepEqual([job, lock, skipped, actor], ['close-day', 'close-day', [], 'anne@ops1']);
     const twice = await call(`resume close-day ${BY_ANNE}`);
     assert.equal(twice.status, 4);
     assert.deepEqual(errorLines(twice), ["There is no hold of lock 'close-day' to end: the lock is free."]);
@@ -152,45 +152,13 @@ testOperated('a run that has started goes on: the pause begins after it', async 
   assert.deepEqual(await guard.run(JOB, () => 1), { executed: false, reason: 'locked' });
 });
 
-testOperated('after resume, the run of today starts, also on an instance that got no tick', async (bench) => {
-  const { guard, call } = bench;
-  await registerEarlier(bench, dueJob('close-day', 1));
-  await call(`pause close-day ${BY_ANNE}`);
-  const { status, stdout } = await call(`resume close-day ${BY_ANNE}`);
-  assert.equal(status, 0);
-  assert.ok(stdout.includes(`\nstart job close-day for ${TODAY()}\n`), stdout);
-  assert.deepEqual(await datesOfNewInstance(guard), [TODAY()]);
-  assert.equal((await guard.ledger.last('close-day'))?.state, 'completed');
-});
-
 testOperated('resume --skip records the run of today as skipped', async (bench) => {
   const { guard, call, json } = bench;
   await register(guard, dailyJob('close-day'));
   await call(`pause close-day ${BY_ANNE}`);
   await registerEarlier(bench, dueJob('close-day', 0));
-  const { skipped, starting } = await json(`resume close-day --skip ${BY_ANNE}`);
+  const { skipped } = await json(`resume close-day --skip ${BY_ANNE}`);
   assert.deepEqual(skipped, [{ job: 'close-day', scope: '', periodKey: TODAY() }]);
-  assert.deepEqual(starting, []);
   assert.deepEqual(await datesOfNewInstance(guard), []);
   assert.equal((await guard.ledger.last('close-day'))?.state, 'skipped');
 });
-
-testOperated(
-  'resume adds no run that may not start: of a calendar, a deadline, a scope or an earlier day',
-  async (bench) => {
-    const { guard, call, json } = bench;
-    const jobs = [
-      dueJob('has-calendar', 1, { hasCalendar: true }),
-      dueJob('has-deadline', 1, { startDeadlineMs: 60_000 }),
-      dueJob('has-scopes', 1, { hasScopeFunction: true }),
-      dueJob('of-yesterday', DAY_MS),
-      dueJob('only-lock', 1, { kind: 'lock', timeZone: undefined }),
-    ];
-    await registerEarlier(bench, ...jobs);
-    for (const { job } of jobs) {
-      await call(`pause ${job} ${BY_ANNE}`);
-      assert.deepEqual((await json(`resume ${job} ${BY_ANNE}`))['starting'], [], job);
-    }
-    assert.deepEqual(await guard.ledger.list(), []);
-  },
-);

@@ -77,7 +77,7 @@ for (const server of ['mysql', 'mariadb', 'postgres'] as const)
         };
         for (const command of ['status', 'jobs', 'locks'])
           assert.deepEqual(await ended(command), [command, 0, '']);
-        for (const command of ['history', 'why', 'explain', 'missed --from 2026-11-20'])
+        for (const command of ['history', 'why', 'missed --from 2026-11-20'])
           assert.deepEqual((await ended(command.replace(/^\w+/, '$& close-day')))[2], '', command);
         // Because the user cannot run jobs.
         assert.deepEqual(await ended('doctor'), ['doctor', 1, '']);
