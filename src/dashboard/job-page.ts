@@ -160,7 +160,7 @@ function runRow(run: RunSummary, longest: number, now: Date): Html {
     <th scope="row">
       <a href="${linkTo({ job, period, scope })}">${period}${scope === '' ? '' : ` (${scope})`}</a>
     </th>
-    <td>${stateText(state)}</td>
+    <td>${stateText(state)} ${run.reason ?? ''}</td>
     <td>${attempt}</td>
     <td>${timeOf(startedAt, now, timeZone)}</td>
     <td>${claimedBy ? instanceOf(claimedBy) : ''}</td>

@@ -34,8 +34,10 @@ export function measureEvents(guard: JobGuard, calls: Calls, meter: Meter): read
     description: 'Duration of a handler, by outcome.',
     advice: { explicitBucketBoundaries: DURATIONS },
   });
-  const duration = (event: Pick<LockEvent, 'job'>, durationMs: number, outcome: string): void =>
-    durations.record(durationMs / 1000, { ...jobAttribute(event), outcome });
+  const duration = (event: LockEvent, durationMs: number, outcome: string): void => {
+    const madeUp = event.madeUp && { 'cronlatch.made_up': true };
+    durations.record(durationMs / 1000, { ...jobAttribute(event), outcome, ...madeUp });
+  };
 
   return [
     guard.on('lock:acquired', (event) => attempts(event, { outcome: 'acquired' })),

@@ -357,7 +357,7 @@ testOperated(
     await bench.query(`UPDATE cronlatch_job SET declared_at = declared_at - 86400000000`);
     assert.match(
       await text(today),
-      /^Its schedule has a tick at \S+\. .+ An instance makes it up at its next check, /,
+      /^Its schedule has a tick at \S+\. .+ An instance makes it up at its next check\.\n$/,
     );
     await bench.runDaysAgo('bill', 0);
     assert.match(await text(today), / Its run completed .+ The tick would not run it: already-completed\./);

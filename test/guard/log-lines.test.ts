@@ -42,6 +42,15 @@ void test('each event that must be visible without a listener is one line', () =
     assert.deepEqual(lineOf('guard:warning', { message }), [`warn: cronlatch guard:warning: ${message}`]);
 });
 
+void test('the start of a run is logged if it is made up', () => {
+  const run = { job: 'job', scope: '', periodKey: '2026-11-20', generation: 0, attempt: 1 };
+  const event = { ...scheduled, run, fencingToken: undefined };
+  assert.deepEqual(lineOf('run:started', { ...event, madeUp: true }), [
+    "info: cronlatch run:started: job 'job' for 2026-11-20 is made up (attempt 1, scheduled at 2026-11-20T03:00:00.000Z); no instance had answered its tick.",
+  ]);
+  assert.match(lineOf('run:started', event)[0] ?? '', /^debug: /);
+});
+
 void test('an error that cannot be read is logged as a line as well', () => {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();

@@ -37,6 +37,20 @@ void test('a completed run counts its attempt, its duration in seconds, and whil
   assert.deepEqual(duration, { 'cronlatch.job=job outcome=completed': [90, 1] });
 });
 
+void test('the duration of a run that was made up says so', async () => {
+  const { guard, clock, read } = bench();
+  guard.wrap(DAILY, () => 'done', {
+    schedule: { expression: '0 * * * *', timeZone: 'UTC', dialect: 'croner' },
+  });
+  await guard.runOverdue();
+  clock.advance('61m');
+  await guard.runOverdue();
+  const { 'cronlatch.run.duration': duration } = await read();
+  assert.deepEqual(duration, {
+    'cronlatch.job=close-day cronlatch.made_up=true outcome=completed': [0, 1],
+  });
+});
+
 void test('the durations have bounds from a tenth of a second to six hours', async () => {
   const { guard, collect } = bench();
   await guard.run(JOB, () => {});

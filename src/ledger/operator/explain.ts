@@ -39,7 +39,7 @@ export async function explain(
       ? `The tick would request the lock and run it${run?.state === 'running' ? ', if the lock is free' : ''}.`
       : `The tick would not run it: ${decision}.`,
     elsewhere ?? '',
-    at !== undefined && plan.own.kind === 'run' && plan.own.isNew ? describeMissing(job, at, snapshot) : '',
+    at !== undefined && plan.own.kind === 'run' && plan.own.isNew ? describeMissing(job, snapshot) : '',
     ...describeOthers(plan),
     hasWork(plan) ? '' : 'It would not request the lock.',
   ];
@@ -47,25 +47,24 @@ export async function explain(
 }
 
 /** What should have happened at a time. */
-export function describeDue({ schedule, declaredAt }: Expectation, at: Date): string {
-  if (schedule === undefined) return 'The schedule of this job is unknown.';
+function describeDue({ schedule, declaredAt }: Expectation, at: Date): string {
+  if (schedule === undefined) return '';
   const [last, next] = [schedule.previous(at), schedule.next(at)].map(
     (time) => time?.toISOString() ?? 'none',
   );
   if (last !== at.toISOString())
     return `Its schedule has no tick at ${at.toISOString()}: the last one before it is ${last}, and the next one ${next}.`;
-  const since =
-    declaredAt !== undefined && declaredAt >= at ? `, but only since ${declaredAt.toISOString()}` : '';
-  return `Its schedule has a tick at ${last}${since}.`;
+  const isNew = declaredAt !== undefined && declaredAt >= at;
+  return `Its schedule has a tick at ${last}${isNew ? `, but only since ${declaredAt.toISOString()}` : ''}.`;
 }
 
 /** What becomes of a period without a run, after its tick. */
-function describeMissing(job: PeriodicJob, at: Date, { now, recorded }: LedgerSnapshot): string {
+function describeMissing(job: PeriodicJob, { now, instant, period, recorded }: LedgerSnapshot): string {
   const newest = job.expectation.schedule?.previous(now);
-  if (newest === undefined || at > now) return '';
-  if (newest.getTime() !== at.getTime()) return 'No tick is left for it.';
-  return mayBeMadeUp(job, at, recorded)
-    ? 'An instance makes it up at its next check, unless a tick comes before.'
+  if (newest === undefined || instant > now) return '';
+  if (job.policy.periodAt(newest).key !== period.key) return 'No tick is left for it.';
+  return mayBeMadeUp(job, newest, recorded)
+    ? 'An instance makes it up at its next check.'
     : 'No instance makes it up.';
 }
 
