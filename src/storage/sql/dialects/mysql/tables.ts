@@ -1,10 +1,5 @@
-import type { Parameters, SqlRow } from '../../statements/statement';
-import {
-  keyOn,
-  type ColumnUse,
-  type TableInspection,
-  type TableLocation,
-} from '../../schema/inspected-table';
+import type { SqlRow } from '../../statements/statement';
+import { keyOn, type ColumnUse, type TableInspection } from '../../schema/inspected-table';
 import type { ColumnKind } from '../../schema/table-definition';
 import type { ColumnTypes } from '../sql-dialect';
 
@@ -87,7 +82,11 @@ export const inspection: TableInspection = {
   // MariaDB cuts the answers of JSON_ARRAYAGG, and the application may have set a lower limit.
   before: '/*M! SET STATEMENT group_concat_max_len = 1048576 FOR */ ',
 
-  parameters: schemaAndTable,
+  // Never uses DATABASE(), because the session may have changed it.
+  parameters({ path, database = '' }) {
+    const [table = '', schema = database] = [...path].reverse();
+    return { schema, table };
+  },
 
   read: (rows, indexes) => ({
     schema: rows[0] && String(rows[0]['found_in']),
@@ -126,12 +125,6 @@ export const inspection: TableInspection = {
   // With more digits than the column has, MySQL would round up, and a released lock could stay held for half a step.
   now: ({ precision }) => `UTC_TIMESTAMP(${precision})`,
 };
-
-/** Never uses DATABASE(), because the session may have changed it. */
-function schemaAndTable({ path, database = '' }: TableLocation): Parameters {
-  const [table = '', schema = database] = [...path].reverse();
-  return { schema, table };
-}
 
 function unsuitable({ kind, engine, transactions }: SqlRow): string | undefined {
   if (kind !== 'BASE TABLE') return `is a ${String(kind).toLowerCase()}, not a table`;

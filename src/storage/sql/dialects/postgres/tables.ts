@@ -1,10 +1,5 @@
-import type { Parameters, SqlRow } from '../../statements/statement';
-import {
-  keyOn,
-  type ColumnUse,
-  type TableInspection,
-  type TableLocation,
-} from '../../schema/inspected-table';
+import type { SqlRow } from '../../statements/statement';
+import { keyOn, type ColumnUse, type TableInspection } from '../../schema/inspected-table';
 import type { ColumnKind } from '../../schema/table-definition';
 import type { ColumnTypes } from '../sql-dialect';
 
@@ -77,7 +72,7 @@ const HOLDS: Readonly<Record<string, readonly ColumnUse[]>> = {
 export const inspection: TableInspection = {
   columns,
 
-  parameters: quotedTable,
+  parameters: ({ path }) => ({ table: path.map((part) => `"${part}"`).join('.') }),
 
   read: (rows, indexes) => ({
     schema: rows[0] && String(rows[0]['found_in']),
@@ -111,10 +106,6 @@ export const inspection: TableInspection = {
     return precision === 6 ? now : `${now}::${type}(${precision})`;
   },
 };
-
-function quotedTable({ path }: TableLocation): Parameters {
-  return { table: path.map((part) => `"${part}"`).join('.') };
-}
 
 const RELATION_KINDS: Readonly<Record<string, string>> = {
   v: 'is a view',

@@ -1,5 +1,4 @@
-import type { Parameters } from '../../statements/statement';
-import type { ColumnUse, TableInspection, TableLocation } from '../../schema/inspected-table';
+import type { ColumnUse, TableInspection } from '../../schema/inspected-table';
 import type { ColumnKind } from '../../schema/table-definition';
 import type { ColumnTypes } from '../sql-dialect';
 
@@ -61,7 +60,10 @@ const NOW = `CAST(unixepoch('subsec') * 1000000 AS INTEGER)`;
 export const inspection: TableInspection = {
   columns,
 
-  parameters: schemaAndTable,
+  parameters({ path }) {
+    const [table = '', schema = 'main'] = [...path].reverse();
+    return { schema, table };
+  },
 
   read: (rows) => ({
     schema: rows[0] && String(rows[0]['found_in']),
@@ -86,11 +88,6 @@ export const inspection: TableInspection = {
 
   now: () => NOW,
 };
-
-function schemaAndTable({ path }: TableLocation): Parameters {
-  const [table = '', schema = 'main'] = [...path].reverse();
-  return { schema, table };
-}
 
 function unsuitable(kind: string): string | undefined {
   if (kind === 'table') return undefined;
