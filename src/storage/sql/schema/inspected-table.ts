@@ -80,10 +80,7 @@ export function asFound(table: TableDefinition, { schema }: InspectedTable): Tab
 /** The instant with the fewest digits. The database's current time is taken with no more digits than that. */
 export function leastPrecise(instants: readonly InspectedColumn[]): InspectedColumn | undefined {
   const digits = ({ precision = Infinity }: InspectedColumn): number => precision;
-  return instants.reduce<InspectedColumn | undefined>(
-    (least, column) => (least === undefined || digits(column) < digits(least) ? column : least),
-    undefined,
-  );
+  return instants.toSorted((a, b) => digits(a) - digits(b))[0];
 }
 
 export function keyOn(column: string, indexes: readonly TableIndex[]): TableIndex | undefined {
