@@ -18,7 +18,7 @@ import { quotePath, type SqlDialect, type TableShape } from '../dialects/sql-dia
 import type { TableDefinition } from '../schema/table-definition';
 import { VerifiedTables, type SqlTablesOptions } from '../tables/verified-tables';
 import { fieldsOf, statementsOn } from './job-statements';
-import { readInstant, readNow, readRequiredInstant, readText } from './run-rows';
+import { readInstant, readNow, readRequiredInstant, readScope, readText } from './run-rows';
 
 type Texts = ReturnType<typeof requestTexts>;
 
@@ -151,11 +151,8 @@ function readRequests(rows: readonly SqlRow[]): readonly StoredRequest[] {
 }
 
 function readRequest(row: SqlRow): StoredRequest {
-  const [kind, job, scope] = [
-    row['kind'] as StoredRequest['kind'],
-    String(row['job_name']),
-    String(row['scope']),
-  ];
+  const kind = row['kind'] as StoredRequest['kind'];
+  const { job, scope } = readScope(row);
   const subject = subjectOf({ kind, job, scope });
   return {
     id: String(row['id']),
