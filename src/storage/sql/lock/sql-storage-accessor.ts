@@ -117,8 +117,11 @@ export class SqlStorageAccessor implements StorageAccessor {
     const limit: Limit = { timeoutMs, priority: purpose === 'resolve' ? 'lease' : 'other' };
     const { result, statements } = await this.#send(purpose, { name }, limit);
     const [record] = result.rows.map((row) => recordIn(row, statements));
-    if (record !== undefined) this.#checkName(record.name, name);
-    return record;
+    if (record === undefined || record.name === name) return record;
+    throw new SchemaMismatchError(
+      `Lock names '${name}' and '${record.name}' collide: the name column of table '${this.options.table.path.join('.')}' compares them as equal. Rename one of the locks, or give the column the type that docs/lock-table.md shows.`,
+      { outcome: 'nothing-ran' },
+    );
   }
 
   async list(
@@ -175,14 +178,6 @@ export class SqlStorageAccessor implements StorageAccessor {
     if ((await this.find(name, { timeoutMs, purpose: 'resolve' })) !== undefined) return;
     throw new SchemaMismatchError(
       `Could not insert lock '${name}': it collides with the row of another lock in table '${this.options.table.path.join('.')}'. Drop any additional unique index from the table. On a cluster, another server may not have applied the row yet: connect all instances to the same server.`,
-      { outcome: 'nothing-ran' },
-    );
-  }
-
-  #checkName(found: string, name: string): void {
-    if (found === name) return;
-    throw new SchemaMismatchError(
-      `Lock names '${name}' and '${found}' collide: the name column of table '${this.options.table.path.join('.')}' compares them as equal. Rename one of the locks, or give the column the type that docs/lock-table.md shows.`,
       { outcome: 'nothing-ran' },
     );
   }
