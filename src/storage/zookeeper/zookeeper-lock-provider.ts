@@ -153,7 +153,9 @@ export class ZooKeeperLockProvider implements LockProvider {
       this.#session.within(endsAtMs - systemClock.monotonicMs(), `lock '${name}'`, body),
     );
     if (granted === undefined) {
-      if (this.#seenLocks.takeRead(name, this.#clock.monotonicMs())) await this.#report(name, observer);
+      const isDue = this.#seenLocks.takeRead(name, this.#clock.monotonicMs());
+      const holder = isDue ? await this.inspect(name) : undefined;
+      if (holder !== undefined) observer.refused?.({ heldBy: holder.lockedBy, heldUntil: holder.lockUntil });
       return undefined;
     }
     const { own, fencingToken } = granted;
@@ -227,11 +229,6 @@ export class ZooKeeperLockProvider implements LockProvider {
       entry.abandon();
       throw error;
     }
-  }
-
-  async #report(name: string, observer: LockObserver): Promise<void> {
-    const holder = await this.inspect(name);
-    if (holder !== undefined) observer.refused?.({ heldBy: holder.lockedBy, heldUntil: holder.lockUntil });
   }
 
   #context(accessor: LeaseAccessor): StatementContext {

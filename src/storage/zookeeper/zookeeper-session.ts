@@ -136,12 +136,8 @@ function failureOf(error: unknown, subject: string): LockStorageError {
   const why = error instanceof Error ? error.message : describeValue(error);
   return new LockStorageError(`ZooKeeper failed on ${subject}: ${why}`, {
     cause: error,
-    outcome: isRefusal(error) ? 'nothing-ran' : 'unknown',
+    // ZooKeeper numbers the errors of its servers from -100 downwards.
+    outcome: Number(codeOf(error)) <= -100 ? 'nothing-ran' : 'unknown',
     driverCode: error instanceof Error ? error.name : undefined,
   });
-}
-
-/** ZooKeeper numbers the errors of its servers from -100 downwards. */
-function isRefusal(error: unknown): boolean {
-  return Number(codeOf(error)) <= -100;
 }
