@@ -46,7 +46,7 @@ export const mysqlDriver: Driver<MysqlSource, Connection | CallbackConnection, P
     checkTransactionConnections(transactionConnections);
     const given = corePoolOf(source);
     const { options, secrets, label } = given
-      ? optionsOfPool(given)
+      ? { options: given.config.connectionConfig, secrets: [], label: undefined }
       : optionsOf(source as string | PoolOptions);
     const { host, port, socketPath, database, user, password } = options as Partial<Record<string, string>>;
     if (!database)
@@ -92,10 +92,6 @@ export const mysqlDriver: Driver<MysqlSource, Connection | CallbackConnection, P
     };
   },
 };
-
-function optionsOfPool({ config }: CorePool) {
-  return { options: config.connectionConfig, secrets: [], label: undefined };
-}
 
 function optionsOf(source: string | PoolOptions) {
   const { uri, ...options } = typeof source === 'string' ? { uri: source } : source;
