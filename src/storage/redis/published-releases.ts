@@ -48,7 +48,9 @@ export class PublishedReleases {
   released(key: string, signal: AbortSignal): Promise<void> {
     if (this.#isClosed) return Promise.resolve();
     return new Promise((resolve) => {
-      const channel = this.#channels.get(key) ?? this.#open(key);
+      const known = this.#channels.get(key);
+      const channel: Channel = known ?? { waiters: new Set(), subscribed: this.#subscribe(key) };
+      this.#channels.set(key, channel);
       let cancelTimer = (): void => {};
       const end = (): void => {
         cancelTimer();
@@ -75,12 +77,6 @@ export class PublishedReleases {
   close(): void {
     this.#isClosed = true;
     for (const key of [...this.#channels.keys()]) this.#notify(key, 0);
-  }
-
-  #open(key: string): Channel {
-    const channel = { waiters: new Set<(leftMs: number) => void>(), subscribed: this.#subscribe(key) };
-    this.#channels.set(key, channel);
-    return channel;
   }
 
   async #subscribe(key: string): Promise<unknown> {
