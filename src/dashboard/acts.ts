@@ -38,15 +38,11 @@ const ACTS: ReadonlyMap<string, (act: Act) => Promise<Result>> = new Map(
     skip: async ({ guard, by, values }) => (await JobCatalog.of(guard)).ledger.skip(keyOf(values), by),
     backfill: addRuns,
     pause,
-    resume: async ({ guard, by, values: { job = '' } }) => {
-      const lock = (await JobCatalog.of(guard)).lockOf(job);
-      if (!(await guard.locks.unhold(lock, by))) throw notHeld(lock);
-    },
+    resume: async ({ guard, by, values: { job = '' } }) =>
+      await endHold(guard, (await JobCatalog.of(guard)).lockOf(job), by),
     hold: async ({ guard, by, values }) =>
       await holdLock(guard, values['lock'] ?? '', values['for'] ?? '', by),
-    unhold: async ({ guard, by, values: { lock = '' } }) => {
-      if (!(await guard.locks.unhold(lock, by))) throw notHeld(lock);
-    },
+    unhold: async ({ guard, by, values: { lock = '' } }) => await endHold(guard, lock, by),
     release,
     forget: async ({ guard, by: { actor, reason }, values: { job = '' } }) => {
       await guard.ledger.forget(job);
@@ -154,6 +150,7 @@ async function release({ guard, by, values: { lock = '', owner = '', confirmed }
     throw new InvalidLockUseError(`Lock '${lock}' was not released: its holder has changed.`);
 }
 
-function notHeld(lock: string): InvalidLockUseError {
-  return new InvalidLockUseError(`No operator holds lock '${lock}'.`);
+async function endHold(guard: JobGuard, lock: string, by: Act['by']): Promise<void> {
+  if (!(await guard.locks.unhold(lock, by)))
+    throw new InvalidLockUseError(`No operator holds lock '${lock}'.`);
 }
