@@ -183,22 +183,19 @@ function jobActs(
     ? [{ name: 'scope', label: 'Scope', required: true }]
     : [];
   const period: FieldOptions = { name: 'period', label: 'Period', hint: 'the current one if it is empty' };
+  const policy = known.knownPolicy(job);
+  const hasPeriods = policy !== undefined && calendarPeriodsOf(policy) !== undefined;
   const isPaused = lock !== undefined && isHoldOwner(lock.lockedBy);
   const form = (act: string, label: string, effect: string, fields: readonly FieldOptions[] = []) =>
     actForm(view, { act, label, effect, hidden: { job }, fields });
   return html`<h2>Acts</h2>
     <div class="acts">
-      ${form('run', 'Run now', 'Asks an instance to run the job at its next check for overdue runs, if the lock is free.', [...(hasPeriods(known, job) ? [period] : []), ...scopes])}
+      ${form('run', 'Run now', 'Asks an instance to run the job at its next check for overdue runs, if the lock is free.', [...(hasPeriods ? [period] : []), ...scopes])}
       ${!declared.hasNameFunction && !isPaused ? form('pause', 'Pause', 'Keeps the job from starting on all instances. A run that has started goes on.', [{ name: 'for', label: 'For', hint: 'such as 2h; until you resume it if this is empty' }]) : ''}
       ${isPaused ? form('resume', 'Resume', 'Ends the pause, so that overdue runs start.') : ''}
-      ${hasPeriods(known, job) ? form('backfill', 'Add runs', 'Adds a run for each business day of the range that has none. You see the days before they are added.', [...rangeFields(view, missed), ...scopes]) : ''}
+      ${hasPeriods ? form('backfill', 'Add runs', 'Adds a run for each business day of the range that has none. You see the days before they are added.', [...rangeFields(view, missed), ...scopes]) : ''}
       ${form('forget', 'Forget', 'Removes the job from the register, if your code no longer has it. Its runs and its lock stay.')}
     </div>`;
-}
-
-function hasPeriods(known: JobCatalog, job: string): boolean {
-  const policy = known.knownPolicy(job);
-  return policy !== undefined && calendarPeriodsOf(policy) !== undefined;
 }
 
 /** The days of a backfill: by default all of the year that the job has missed. */
