@@ -13,7 +13,7 @@ export class CronlatchError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     const type = new.target;
-    this.name = nameOf(type);
+    this.name = (Object.hasOwn(type, 'code') ? NAMES[type.code] : undefined) ?? type.name;
     this.code = type.code;
     Object.defineProperty(this, BRAND, { value: codesOf(type) });
   }
@@ -45,10 +45,6 @@ const NAMES: Readonly<Record<string, string>> = {
   CRONLATCH_STORAGE: 'LockStorageError',
   CRONLATCH_SCHEMA_MISMATCH: 'SchemaMismatchError',
 };
-
-function nameOf(type: typeof CronlatchError): string {
-  return (Object.hasOwn(type, 'code') ? NAMES[type.code] : undefined) ?? type.name;
-}
 
 function codesOf(type: typeof CronlatchError): readonly string[] {
   const parent = Object.getPrototypeOf(type) as typeof CronlatchError | typeof Error;
