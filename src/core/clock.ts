@@ -87,10 +87,6 @@ export class Deadline {
     if (Math.max(elapsedMs, wallElapsedMs) < this.#trustedMs) return undefined;
     return `its lease of ${this.leaseMs} ms has expired`;
   }
-
-  earlier(other: Deadline, clock: Clock): Deadline {
-    return other.remainingMs(clock) < this.remainingMs(clock) ? other : this;
-  }
 }
 
 /** Resolves after `delayMs`. Until then, the process stays alive. */

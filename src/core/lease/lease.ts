@@ -173,9 +173,11 @@ export class Lease implements Lock {
 
   /** The extension may take effect even if its answer is lost. So the earlier end counts from its sending on. */
   #expectExtension(deadline: Deadline): void {
+    const { clock } = this.#options;
     this.#extended = true;
-    this.#deadline = this.#deadline.earlier(deadline, this.#options.clock);
-    if (this.#deadline === deadline && this.#release === undefined) this.#watchDeadline();
+    if (deadline.remainingMs(clock) >= this.#deadline.remainingMs(clock)) return;
+    this.#deadline = deadline;
+    if (this.#release === undefined) this.#watchDeadline();
   }
 
   async #unlock(live: boolean): Promise<boolean> {
