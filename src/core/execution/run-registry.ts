@@ -164,7 +164,11 @@ export class GrantedLock implements Lock {
     run: ActiveRun,
     onUnlock?: (release: Promise<boolean>) => void,
   ) {
-    requireSignal(lease, run.name);
+    // Third-party providers can return anything. Without a signal, a lost lease would go unnoticed.
+    if (!('signal' in lease))
+      throw new InvalidLockUseError(
+        `The lock provider returned a lock without a signal for '${run.name}'. It must return a lock with an AbortSignal.`,
+      );
     this.name = lease.name;
     this.#lease = lease;
     this.#provider = provider;
@@ -289,14 +293,6 @@ export function isStop(lock: Lock, error: unknown, depth = 0): boolean {
  */
 export function afterExtensions(lock: Lock, listener: ExtensionListener): () => void {
   return lock instanceof GrantedLock ? lock.afterExtensions(listener) : () => {};
-}
-
-/** Third-party providers can return anything. Without a signal, a lost lease would go unnoticed. */
-function requireSignal(lock: Lock, name: string): void {
-  if ('signal' in lock) return;
-  throw new InvalidLockUseError(
-    `The lock provider returned a lock without a signal for '${name}'. It must return a lock with an AbortSignal.`,
-  );
 }
 
 const storage = processState('granted-locks', () => new AsyncLocalStorage<GrantedLock | undefined>());
