@@ -73,7 +73,11 @@ function guardedMethodsOf(
     if (guarded === undefined || typeof value !== 'function') return [];
     const cron = cronOf(value);
     const place = `${instance.constructor.name}.${key}`;
-    if (cron === undefined && isScheduled(value)) refuseThrowing(place, guarded.definition.onSkip);
+    // Nest's calls for `@Interval` and `@Timeout` look like those of the application.
+    if (cron === undefined && isScheduled(value) && guarded.definition.onSkip === 'throw')
+      throw new InvalidLockUseError(
+        `${place} has @Interval or @Timeout and onSkip: 'throw', so @nestjs/schedule would log every skipped tick as an error. Remove onSkip, or use @Cron.`,
+      );
     return {
       instance,
       place,
@@ -106,16 +110,6 @@ function offsetOf(minutes: unknown): string | undefined {
   if (typeof minutes !== 'number') return undefined;
   const part = (value: number): string => String(Math.floor(value)).padStart(2, '0');
   return `${minutes < 0 ? '-' : '+'}${part(Math.abs(minutes) / 60)}:${part(Math.abs(minutes) % 60)}`;
-}
-
-/**
- * @throws InvalidLockUseError because Nest's calls for `@Interval` and `@Timeout` look like those of the application
- */
-function refuseThrowing(place: string, onSkip: string | undefined): void {
-  if (onSkip !== 'throw') return;
-  throw new InvalidLockUseError(
-    `${place} has @Interval or @Timeout and onSkip: 'throw', so @nestjs/schedule would log every skipped tick as an error. Remove onSkip, or use @Cron.`,
-  );
 }
 
 /** @throws InvalidLockUseError for a class with an instance per request or consumer, because no guard would know those */
