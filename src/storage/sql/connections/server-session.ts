@@ -9,7 +9,7 @@ import {
   type SqlResult,
   type SqlStatement,
 } from '../statements/statement';
-import { driverErrorOf, type SqlFailureKind } from '../statements/sql-failure';
+import { driverErrorOf } from '../statements/sql-failure';
 import type { DriverSession, ServerDriver } from './server-driver';
 
 /** A driver's connection, for as long as it lives. */
@@ -120,14 +120,11 @@ export class ServerSession implements SqlConnection {
     try {
       return await send();
     } catch (error) {
-      const isOutcomeKnown = !(error instanceof SqlExecutionError) && this.#kindOf(error) !== 'unknown';
-      if (isOutcomeKnown) throw error;
-      throw new SqlExecutionError(driverErrorOf(error).message, 'rolled-back', { cause: error });
+      const failure = driverErrorOf(error);
+      const isOfDriver = !(error instanceof SqlExecutionError);
+      if (isOfDriver && this.options.driver.dialect.failureOf(failure) !== 'unknown') throw error;
+      throw new SqlExecutionError(failure.message, 'rolled-back', { cause: error });
     }
-  }
-
-  #kindOf(error: unknown): SqlFailureKind {
-    return this.options.driver.dialect.failureOf(driverErrorOf(error));
   }
 
   #stopsPreparing(error: unknown): boolean {
