@@ -87,14 +87,10 @@ export function tableDefinitions(
   { tables = DEFAULT_SETS, ...named }: TablesOptions,
 ): readonly TableDefinition[] {
   checkTableOptions(named);
-  checkTableSets(tables);
+  // A misspelt set would create no table, and report nothing.
+  if (!Array.isArray(tables) || tables.length === 0 || !tables.every(isTableSet))
+    refuseOption('tables', tables, `use a list of 'lock', 'ledger', 'jobs', 'operations' and 'row-lock'`);
   return tablesOf(tables, named, database);
-}
-
-/** A misspelt set would create no table, and report nothing. */
-function checkTableSets(tables: unknown): void {
-  if (Array.isArray(tables) && tables.length > 0 && tables.every(isTableSet)) return;
-  refuseOption('tables', tables, `use a list of 'lock', 'ledger', 'jobs', 'operations' and 'row-lock'`);
 }
 
 async function withAccess<T>(

@@ -69,7 +69,12 @@ export class SqlRowLockProvider implements LockProvider {
       onWarning = warnInProcess,
     } = options;
     const table = tableOf('rowLock', options, database);
-    checkMaxConnections(maxConnections);
+    if (!Number.isSafeInteger(maxConnections) || maxConnections < 2)
+      refuseOption(
+        'maxConnections',
+        maxConnections,
+        'it must be a whole number, 2 or more. Each held lock keeps a connection, and the next attempt needs another one',
+      );
     this.nameLength = nameLength;
     this.statementTimeoutMs = parseStatementTimeout(statementTimeout);
     this.#waitMs = waitOf(wait, database);
@@ -153,15 +158,6 @@ export class SqlRowLockProvider implements LockProvider {
     await Promise.all(held.map((row) => row.ended()));
     await this.#table.close();
   }
-}
-
-function checkMaxConnections(count: unknown): void {
-  if (Number.isSafeInteger(count) && (count as number) >= 2) return;
-  refuseOption(
-    'maxConnections',
-    count,
-    'it must be a whole number, 2 or more. Each held lock keeps a connection, and the next attempt needs another one',
-  );
 }
 
 function waitOf(wait: Duration, { dialect }: SqlDatabase): number {
