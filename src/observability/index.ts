@@ -4,5 +4,4 @@
  * @packageDocumentation
  */
 import './peer';
-export type { InstrumentOptions } from './instrument-guard';
-export { instrumentGuard } from './instrument-guard';
+export { instrumentGuard, type InstrumentOptions } from './instrument-guard';

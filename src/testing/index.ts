@@ -3,9 +3,7 @@
  *
  * @packageDocumentation
  */
-export type { AsRunOptions, AsRunResult } from './as-run';
-export { asRun } from './as-run';
+export { asRun, type AsRunOptions, type AsRunResult } from './as-run';
 export { SettableClock } from './settable-clock';
 export { unguarded } from './unguarded';
-export type { TestGuard, TestGuardOptions } from './use-test-guard';
-export { useTestGuard } from './use-test-guard';
+export { useTestGuard, type TestGuard, type TestGuardOptions } from './use-test-guard';

@@ -5,11 +5,7 @@
  */
 import './peer';
 export type { ScheduleOptions } from './cron-schedule';
-export type { LedgerRunCoordinatorOptions } from './ledger-run-coordinator';
-export { LedgerRunCoordinator } from './ledger-run-coordinator';
-export type { ScheduledDecorator } from './scheduled';
-export { Scheduled } from './scheduled';
-export type { ScheduleDistributedOptions } from './schedule-distributed';
-export { scheduleDistributed } from './schedule-distributed';
-export type { ScheduleJobsOptions } from './schedule-jobs';
-export { scheduleJobs, scheduleLocked } from './schedule-jobs';
+export { LedgerRunCoordinator, type LedgerRunCoordinatorOptions } from './ledger-run-coordinator';
+export { Scheduled, type ScheduledDecorator } from './scheduled';
+export { scheduleDistributed, type ScheduleDistributedOptions } from './schedule-distributed';
+export { scheduleJobs, scheduleLocked, type ScheduleJobsOptions } from './schedule-jobs';
