@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { LockStorageError, noneAfter, type Clock } from '../../../core';
 import { PLACE_NAME } from '../../../core/lock-name';
-import { DuplicateRecord } from '../statements/sql-failure';
+import { noneIfInserted } from '../statements/sql-failure';
 import type { Limit, Parameters } from '../statements/statement';
 import type { VerifiedTables } from '../tables/verified-tables';
 import type { LockStatements } from './lock-statements';
@@ -64,7 +64,8 @@ export class LockPlace<Statements> {
   async #settle(limit: Limit, clock: Clock): Promise<void> {
     try {
       if (await this.#read(limit)) return;
-      await this.#insert(limit);
+      const owner = this.#id ?? `place/${randomUUID()}`;
+      await this.#send('insert', { name: PLACE_NAME, owner, atMost: 0 }, limit).catch(noneIfInserted);
       await this.#read(limit);
     } catch (error) {
       if (!(error instanceof LockStorageError)) throw error;
@@ -74,17 +75,6 @@ export class LockPlace<Statements> {
       this.tables.warnOnce(
         `Could not find or insert the row '${PLACE_NAME}' of the lock table: ${error.message} Until this process can, a run that crashes here is taken over only when its longest lease has ended.`,
       );
-    }
-  }
-
-  async #insert(limit: Limit): Promise<void> {
-    const owner = this.#id ?? `place/${randomUUID()}`;
-    try {
-      await this.#send('insert', { name: PLACE_NAME, owner, atMost: 0 }, limit);
-    } catch (error) {
-      // Another process inserts it at the same time.
-      const isThere = error instanceof LockStorageError && error.outcome === 'contention';
-      if (!isThere && !(error instanceof DuplicateRecord)) throw error;
     }
   }
 

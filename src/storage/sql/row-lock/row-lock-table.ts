@@ -12,7 +12,7 @@ import { OwnServerConnections } from '../connections/server-connections';
 import type { RowLockLimits, ServerDriver } from '../connections/server-driver';
 import type { ServerSession } from '../connections/server-session';
 import { NamedStatement, SqlExecutionError, type Limit, type SqlRow } from '../statements/statement';
-import { driverErrorOf, DuplicateRecord } from '../statements/sql-failure';
+import { driverErrorOf, noneIfInserted } from '../statements/sql-failure';
 import type { SqlDatabase } from '../connections/sql-database';
 import { quoteLockTable, type DialectName, type SqlDialect } from '../dialects/sql-dialect';
 import { LockPlace } from '../lock/lock-place';
@@ -136,13 +136,8 @@ export class RowLockTable {
   async #createRow(name: string, statements: RowLockStatements, limit: Limit): Promise<void> {
     const subject = `lock '${name}'`;
     const { rows } = await this.tables.execute(statements.inspect.bind({ name }), limit, subject);
-    try {
-      if (rows.length === 0) await this.tables.execute(statements.insert.bind({ name }), limit, subject);
-    } catch (error) {
-      // Another process has created the row. It may hold it already.
-      const isThere = error instanceof LockStorageError && error.outcome === 'contention';
-      if (!isThere && !(error instanceof DuplicateRecord)) throw error;
-    }
+    if (rows.length === 0)
+      await this.tables.execute(statements.insert.bind({ name }), limit, subject).catch(noneIfInserted);
     this.seenLocks.add(name);
   }
 

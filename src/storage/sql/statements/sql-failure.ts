@@ -54,6 +54,12 @@ export const NEVER_SENT: ReadonlySet<string> = new Set([
 /** Not a failure: another process inserted the record first. It is never thrown to the application. */
 export class DuplicateRecord extends Error {}
 
+/** For `catch` of an insert: another process has inserted the record, and may hold its row. It throws any other error. */
+export function noneIfInserted(error: unknown): undefined {
+  const isContended = error instanceof LockStorageError && error.outcome === 'contention';
+  if (!isContended && !(error instanceof DuplicateRecord)) throw error;
+}
+
 /** Never exposes the driver's error itself, because it may contain values of the statement. */
 export function translateDriverError(
   error: unknown,
