@@ -6,6 +6,7 @@ import {
   inspectTables,
   isAddition,
   tableDefinitions,
+  type TableState,
 } from '../../integrations/sql/tables';
 import type { SqlDatabase } from '../../storage/sql/connections/sql-database';
 import { mysql } from '../../storage/sql/dialects/mysql';
@@ -26,10 +27,8 @@ interface InitOptions extends TableNameOptions, Pick<Options, 'url' | 'dataSourc
 
 const DIALECTS = { mysql, mariadb: mysql, postgres, sqlite };
 
-interface FoundTable {
-  readonly definition: TableDefinition;
+interface FoundTable extends TableState {
   readonly state: 'exists' | 'missing' | 'incomplete' | 'differs';
-  readonly findings: readonly SchemaFinding[];
 }
 
 /** `cronlatch init` creates the tables that are missing. `cronlatch sql` prints the statements, without a connection. */
