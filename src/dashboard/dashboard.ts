@@ -105,10 +105,8 @@ export function createDashboard(options: DashboardOptions): Dashboard {
   return async (request) => await app.fetch(request);
 }
 
-const OPTIONS = ['guard', 'access', 'origins', 'hideResults'];
-
 function checkOptions(options: DashboardOptions): void {
-  checkOptionNames(options, OPTIONS, 'createDashboard');
+  checkOptionNames(options, ['guard', 'access', 'origins', 'hideResults'], 'createDashboard');
   const { guard, access, origins, hideResults }: { [K in keyof DashboardOptions]: unknown } = options;
   if (!isJobGuard(guard)) refuseOption('guard of createDashboard', guard, 'pass a job guard');
   if (typeof access !== 'function')

@@ -89,8 +89,7 @@ export class StorageBasedLockProvider implements LockProvider {
     name: string,
     { owner, lockAtMostFor }: { readonly owner: string; readonly lockAtMostFor: Duration },
   ): Promise<boolean> {
-    const isHeld = await this.#acquire({ name, lockAtMostFor }, owner, {}, () => true);
-    return isHeld ?? false;
+    return (await this.#acquire({ name, lockAtMostFor }, owner, {}, () => true)) ?? false;
   }
 
   async probe(timeoutMs: number): Promise<void> {

@@ -36,8 +36,7 @@ export const typeormDriver: Driver<TypeOrmSource, EntityManager, EntityManager> 
       throw new InvalidLockConfigurationError(
         'A database in memory exists only in a connected DataSource. Pass the DataSource, not its options.',
       );
-    const waiting = (): number => waitingIn(dataSource);
-    return { ...database, subpath: typeormDriver.subpath, lend, waiting };
+    return { ...database, subpath: typeormDriver.subpath, lend, waiting: () => waitingIn(dataSource) };
   },
 
   transactionOn(manager) {
