@@ -141,10 +141,6 @@ const requestColumns = (nameLength: number): readonly TableColumn[] => [
   optional('outcome', NOTE),
 ];
 
-const requestIndexes = (table: string): readonly TableIndex[] => [
-  { name: `ix_${table}`, columns: ['state'], isUnique: false },
-];
-
 const logColumns = (): readonly TableColumn[] => [
   needed('id', ID),
   needed('run_id', INTEGER),
@@ -201,7 +197,7 @@ const TABLES: Readonly<Record<TableKind, Table>> = {
     suffix: '_request',
     row: 'request',
     columns: requestColumns,
-    indexes: requestIndexes,
+    indexes: (table) => [{ name: `ix_${table}`, columns: ['state'], isUnique: false }],
   },
   log: { ...OPERATIONS, suffix: '_log', row: 'run', columns: logColumns, indexes: eventIndexes },
 };
