@@ -139,13 +139,9 @@ export class EtcdStorageAccessor implements StorageAccessor {
 
   async #delete({ name, owner }: LockRequest, limits: CallOptions): Promise<boolean> {
     const write = { request_delete_range: { key: this.#key(name) } };
+    const deletion = this.#ifOwned({ name, owner }, write, limits);
     // The revocation ends the lock, too, if its transaction was lost. Any other failure is retried.
-    const isOurs = await this.#revokeIf(
-      'unknown',
-      this.#ifOwned({ name, owner }, write, limits),
-      owner,
-      limits,
-    );
+    const isOurs = await this.#revokeIf('unknown', deletion, owner, limits);
     this.#revoke(owner, limits);
     return isOurs;
   }
