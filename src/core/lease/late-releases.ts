@@ -37,16 +37,13 @@ export class LateReleases {
 
   /** @param lastSentAtMs when the last statement that may still take the lock was sent */
   add(owner: string, send: SendRelease, lastSentAtMs: number): void {
-    const cancel = this.clock.schedule(
-      this.statementTimeoutMs,
-      () => {
-        this.#pending.delete(release);
-        this.#remember(owner, send);
-        const sending = send(this.statementTimeoutMs).finally(() => this.#sending.delete(sending));
-        this.#sending.add(sending);
-      },
-      { keepAlive: false },
-    );
+    const onTime = (): void => {
+      this.#pending.delete(release);
+      this.#remember(owner, send);
+      const sending = send(this.statementTimeoutMs).finally(() => this.#sending.delete(sending));
+      this.#sending.add(sending);
+    };
+    const cancel = this.clock.schedule(this.statementTimeoutMs, onTime, { keepAlive: false });
     const release = { settledAtMs: lastSentAtMs + this.statementTimeoutMs, send, cancel };
     this.#pending.add(release);
   }
