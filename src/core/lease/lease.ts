@@ -147,7 +147,7 @@ export class Lease implements Lock {
 
   async #extend(leaseMs: number, persistence: 'until-deadline' | 'once'): Promise<boolean> {
     if (this.#release !== undefined || !this.#checkDeadline()) return false;
-    const { clock, terms, observer } = this.#options;
+    const { terms, observer } = this.#options;
     const answer = await extendUntil(this.#options, {
       terms,
       owner: this.#owner,
@@ -166,7 +166,7 @@ export class Lease implements Lock {
     observer.extended?.(leaseMs);
     if (this.#release === undefined) {
       this.#watchDeadline();
-      this.#planRenewal(clock.monotonicMs());
+      this.#planRenewal();
     }
     return true;
   }
@@ -218,12 +218,12 @@ export class Lease implements Lock {
     this.#cancelDeadline = clock.schedule(Math.ceil(inMs), onTime, { keepAlive: false });
   }
 
-  #planRenewal(nowMs = this.#options.clock.monotonicMs()): void {
+  #planRenewal(): void {
     const { clock, terms, observer } = this.#options;
     this.#cancelRenewal();
     if (terms.renewEveryMs === undefined || observer.abandonedSignal?.().aborted) return;
     const plan = planRenewal({
-      nowMs,
+      nowMs: clock.monotonicMs(),
       confirmedAtMs: this.#deadline.sentAt.monotonicMs,
       failuresSince: this.#failedRenewals,
       renewEveryMs: terms.renewEveryMs * Math.min(1, this.#leaseMs / terms.lockAtMostForMs),
