@@ -124,10 +124,8 @@ class LockWait {
     const { configuration, observer, waitMs } = this.request;
     const isLimited = waitMs !== undefined && waitMs < Infinity;
     const statementTimeoutMs = Math.max(SHORTEST_STATEMENT_TIMEOUT_MS, this.#leftMs());
-    return this.context.provider.lock(
-      configuration,
-      isLimited ? { ...observer, statementTimeoutMs } : observer,
-    );
+    const limited = isLimited ? { ...observer, statementTimeoutMs } : observer;
+    return this.context.provider.lock(configuration, limited);
   }
 
   /** Never resolves if the provider cannot notify. */
