@@ -81,8 +81,7 @@ async function checkEvents(
 export async function createGuard(database: SqlDatabase, options: CreateJobGuardOptions): Promise<JobGuard> {
   checkPassword(database, options);
   const events = new EventHub();
-  const onWarning = (message: string): void => events.warn(message);
-  const access = new DatabaseAccess(database, { ...options, onWarning });
+  const access = new DatabaseAccess(database, { ...options, onWarning: (message) => events.warn(message) });
   const lockProvider = options.lockProvider ?? new SqlLockProvider(database, options, access);
   const ownLocks = lockProvider === options.lockProvider ? undefined : (lockProvider as SqlLockProvider);
   const groupingClock = access.sendsGroups(options) ? (options.clock ?? systemClock) : undefined;

@@ -15,7 +15,6 @@ export const readSqlite: ReadSource<SqliteSource, Database.Database> = (source, 
   refuseCrashingDriver();
   const given = typeof source === 'string' && source !== '' ? undefined : checkedHandle(source);
   const file = given === undefined ? fileOf(source as string) : given.memory ? ':memory:' : given.name;
-  const options = { ...OWN_SQLITE_OPTIONS, fileMustExist: !creates };
   let opened: Database.Database | undefined;
   return {
     ...sqliteDatabase({
@@ -24,7 +23,7 @@ export const readSqlite: ReadSource<SqliteSource, Database.Database> = (source, 
         const isNew = !existsSync(file);
         if (isNew && !creates)
           throw new Error('the file does not exist. Create it with npx cronlatch init, or correct its path');
-        const own = new Database(file, options);
+        const own = new Database(file, { ...OWN_SQLITE_OPTIONS, fileMustExist: !creates });
         if (isNew) own.pragma('journal_mode = WAL');
         return own;
       },

@@ -143,13 +143,11 @@ export class ZooKeeperLockProvider implements LockProvider {
 
   async #lock(terms: LockTerms, observer: LockObserver): Promise<Lock | undefined> {
     const { name, lockAtMostForMs } = terms;
-    const { statementTimeoutMs } = this;
-    const longestMs = Math.min(statementTimeoutMs, observer.statementTimeoutMs ?? statementTimeoutMs);
+    const longestMs = Math.min(this.statementTimeoutMs, observer.statementTimeoutMs ?? Infinity);
     const endsAtMs = systemClock.monotonicMs() + Math.min(lockAtMostForMs / 3, longestMs);
     const lockedAt = momentOf(this.#clock);
     const provenAt = momentOf(systemClock);
-    const { instance } = observer;
-    const granted = await this.#attempt({ ...terms, instance }, lockedAt, (body) =>
+    const granted = await this.#attempt({ ...terms, instance: observer.instance }, lockedAt, (body) =>
       this.#session.within(endsAtMs - systemClock.monotonicMs(), `lock '${name}'`, body),
     );
     if (granted === undefined) {

@@ -111,7 +111,6 @@ export class SqlRowLockProvider implements LockProvider {
       if (isDue) observer.refused?.({ heldBy, heldUntil });
       return undefined;
     }
-    const { sentAt } = found;
     const { statementTimeoutMs } = this;
     const owner = newOwner(observer.instance);
     const held: HeldRow = new HeldRow(found, {
@@ -127,7 +126,7 @@ export class SqlRowLockProvider implements LockProvider {
     const lease = new Lease(
       { ...shared, terms, owner, observer, statementTimeoutMs },
       { fencingToken },
-      sentAt.lease,
+      found.sentAt.lease,
     );
     held.lease = lease;
     return await lease.orRelease('its connection', startedAtMs);

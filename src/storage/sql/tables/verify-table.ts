@@ -251,7 +251,6 @@ function flawsOf(
   found: InspectedTable,
   { dialect }: Pick<Subject, 'dialect'>,
 ): readonly TableFlaw[] {
-  const { path } = definition;
   if (found.columns.length === 0)
     return [
       refusal('missing-table', `is missing, or this database user has no access to it. ${definition.remedy}`),
@@ -264,7 +263,7 @@ function flawsOf(
   if (found.refusesReadCommitted)
     return [refusal('statement-log', unlogged, `SET GLOBAL binlog_format = 'ROW'`)];
   const pairs = columnPairs(definition, found, dialect.inspection);
-  const table = quotePath(path, dialect);
+  const table = quotePath(definition.path, dialect);
   return TABLE_RULES.flatMap((rule) => rule({ definition, found, pairs, dialect, table }));
 }
 
