@@ -68,7 +68,7 @@ function addTableNames(command: Command): Command {
 const INSTANT = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:?\d\d)$/;
 
 /** @returns `undefined` for any other text */
-export function instantIn(text: string): Date | undefined {
+function instantIn(text: string): Date | undefined {
   const instant = new Date(INSTANT.test(text) ? text.replace(' ', 'T') : NaN);
   return Number.isNaN(instant.getTime()) ? undefined : instant;
 }

@@ -341,7 +341,7 @@ testOperated(
 );
 
 testOperated(
-  'why --at shows what was due, what ran, and what becomes of a period without a run',
+  'why --at shows what was due, what ran, and whether a period without a run is made up',
   async (bench) => {
     const { guard, call } = bench;
     const schedules = [{ expression: '0 0 * * *', timeZone: 'UTC', dialect: 'croner' }] as const;

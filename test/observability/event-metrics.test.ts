@@ -37,7 +37,7 @@ void test('a completed run counts its attempt, its duration in seconds, and whil
   assert.deepEqual(duration, { 'cronlatch.job=job outcome=completed': [90, 1] });
 });
 
-void test('the duration of a run that was made up says so', async () => {
+void test('the duration of a run that was made up has an attribute', async () => {
   const { guard, clock, read } = bench();
   guard.wrap(DAILY, () => 'done', {
     schedule: { expression: '0 * * * *', timeZone: 'UTC', dialect: 'croner' },

@@ -58,7 +58,7 @@ function describeDue({ schedule, declaredAt }: Expectation, at: Date): string {
   return `Its schedule has a tick at ${last}${isNew ? `, but only since ${declaredAt.toISOString()}` : ''}.`;
 }
 
-/** What becomes of a period without a run, after its tick. */
+/** What an instance does about a period without a run, after its tick. */
 function describeMissing(job: PeriodicJob, { now, instant, period, recorded }: LedgerSnapshot): string {
   const newest = job.expectation.schedule?.previous(now);
   if (newest === undefined || instant > now) return '';

@@ -65,7 +65,7 @@ export class Schedule {
     return earliestFirst(this.#times.map((times) => times.previous(notAfter))).at(-1);
   }
 
-  /** As `previous`, for one that asks again and again: computes times only when the next one has come. */
+  /** As `previous`, for one that asks often: computes times only when the next one has come. */
   newest(now: Date): Date | undefined {
     const nowMs = now.getTime();
     if (this.#newest === undefined || nowMs < this.#newest.fromMs || nowMs >= this.#newest.nextMs) {
