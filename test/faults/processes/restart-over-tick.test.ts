@@ -8,7 +8,7 @@ import {
   secondOf,
   type RestartedMessage,
   type RestartedOrders,
-} from '../../processes/fixtures/restarted-app';
+} from './restart/settings';
 import { closing } from '../../support/benches/closing';
 import { sampleSize } from '../../support/checks/sample-size';
 import { testOnEvery, type TestDatabase } from '../../support/databases/fresh';
