@@ -14,6 +14,7 @@ import {
   periodsBetween,
   type CalendarPeriod,
   type CalendarPeriodOptions,
+  type Period,
   type PeriodOptions,
 } from './periods/period';
 import { intervalOf, Schedule, type DeclaredSchedule } from './periods/schedule';
@@ -108,6 +109,11 @@ export function periodsWithoutRun(
   );
 }
 
+/** `undefined` for a key function, which may fail. */
+export function knownPeriodAt({ period, periodAt: ofJob }: JobPolicy, at: Date): Period | undefined {
+  return typeof period.kind === 'function' ? undefined : ofJob(at);
+}
+
 /**
  * Whether the newest scheduled time of a job, which no tick has answered, may still run: it is expected, and the period in which
  * it lies has not ended.
@@ -118,7 +124,7 @@ export function mayBeMadeUp(
   { now, firstPeriodStart: first }: Pick<Peek, 'now'> & Partial<Peek>,
 ): boolean {
   if (schedule === undefined || at <= declaredAt) return false;
-  const { start } = policy.periodAt(at);
+  const start = knownPeriodAt(policy, at)?.start;
   if (first !== undefined && start !== undefined && start <= first) return false;
   const periods = calendarPeriodsOf(policy);
   const end = periods ? periodAt(at, { ...periods, target: 'current' }).end : schedule.next(at);

@@ -1,6 +1,8 @@
-import { expectationOf, mayBeMadeUp } from '../../ledger/expected';
+import { expectationOf, knownPeriodAt, mayBeMadeUp } from '../../ledger/expected';
 import { scheduleText } from '../../ledger/job-register';
+import type { Period } from '../../ledger/periods/period';
 import type { JobPolicy } from '../../ledger/policy/job-policy';
+import { madeUpMark } from '../../ledger/run';
 import { limitOf } from '../../ledger/store-statements';
 import type { JobScope, OncePerJobRunner } from '../calls/once-per-job-runner';
 import { declaredJobOf, type AdmittedOncePerJob } from '../jobs/job';
@@ -96,16 +98,19 @@ export class OverdueRuns implements Service {
       this.#answered.set(policy.job, at.getTime());
       const isAnswered = policy.period.kind === 'tick' && Number(stored.answeredAt ?? NaN) >= at.getTime();
       if (isAnswered || !mayBeMadeUp({ policy, expectation }, at, { now })) return [];
-      return [{ policy, madeUp: { at, expectation }, period: policy.periodAt(at) }];
+      return [{ policy, madeUp: { at, expectation }, period: knownPeriodAt(policy, at) }];
     });
-    const starts = open.flatMap(({ policy, period: { start } }) =>
-      start ? [[policy.job, start] as const] : [],
+    const starts = open.flatMap(({ policy, period }) =>
+      period?.start ? [[policy.job, period.start] as const] : [],
     );
     const runs = starts.length === 0 ? [] : await store.since(new Map(starts), options);
     for (const { policy, madeUp, period } of open) {
       const { job, scope } = policy;
-      const own = runs.filter((run) => run.job === job && run.periodKey === period.key);
-      const scopes = typeof scope === 'string' ? [scope] : await this.#newestScopesOf(job);
+      const own = runs.filter((run) => run.job === job && run.periodKey === period?.key);
+      // A tick that has started one scope has named all that it wants.
+      const hasTicked = own.some((run) => madeUpMark(run) === undefined);
+      const ofFunction = (): Promise<string[]> | [] => (hasTicked ? [] : this.#newestScopesOf(job, period));
+      const scopes = typeof scope === 'string' ? [scope] : await ofFunction();
       for (const each of scopes) if (own.every((run) => run.scope !== each)) add(job, each, madeUp);
     }
   }
@@ -117,11 +122,11 @@ export class OverdueRuns implements Service {
     return at !== undefined && now.getTime() - at.getTime() >= waitMs;
   }
 
-  /** The scopes with a run in the newest recorded period. */
-  async #newestScopesOf(job: string): Promise<string[]> {
+  /** The scopes with a run in the newest recorded period before this one. */
+  async #newestScopesOf(job: string, before: Period | undefined): Promise<string[]> {
     const { store } = this.runner.context;
     const options = limitOf(this.runner.context);
-    const [newest] = await store.find({ job, order: 'newest-first', limit: 1 }, options);
+    const [newest] = await store.find({ job, to: before?.start, order: 'newest-first', limit: 1 }, options);
     const periodKey = newest?.periodKey ?? '';
     const runs = await store.find({ job, periodKey, order: 'newest-first', limit: MOST_SCOPES }, options);
     return runs.map(({ scope }) => scope);
@@ -157,8 +162,8 @@ export class OverdueRuns implements Service {
     // They share a lock, so they run one after the other. An event reports a failure: lock:failed or run:failed.
     for (const tick of ticks) await this.runner.runTick(tick).catch(() => undefined);
     this.#busy.delete(busy);
-    // The next check tries again.
-    if (madeUp && (runsHere || ticks.some(({ isOpen }) => isOpen))) this.#answered.delete(policy.job);
+    const isMadeUp = ticks.some(({ request, isOpen }) => request.purpose === 'made-up' && !isOpen);
+    if (madeUp && !isMadeUp) this.#answered.delete(policy.job); // The next check tries again.
     const [caughtUpPeriod] = ticks.flatMap((tick) => tick.caughtUpPeriod ?? []);
     if (caughtUpPeriod !== undefined) this.#caughtUp.set(policy.job, caughtUpPeriod);
     return sumOf(ticks.map(({ started, overdue }) => ({ started, overdue: Math.max(0, overdue - started) })));

@@ -276,6 +276,71 @@ testLedger(
   },
 );
 
+testLedger('a tick is made up for all scopes, also if one of them has failed', async (place) => {
+  const ran: string[] = [];
+  let fails = false;
+  const wrapped = ({ guard }: Instance) =>
+    guard.wrap(
+      closeDay({ scope: (tenant: string) => tenant, resume: ({ scope }) => [scope] }),
+      (tenant: string) => {
+        if (fails && tenant === 'b') throw new Error('no bank today');
+        ran.push(tenant);
+      },
+      { schedule: { expression: '0 5 * * *', timeZone: 'Europe/Paris', dialect: 'croner' } },
+    );
+  const before = place.instance();
+  const call = wrapped(before);
+  await before.guard.runOverdue();
+  await place.elapse('1h');
+  for (const tenant of ['a', 'b', 'c']) await call(tenant);
+  await before.guard.close({ timeout: 0 });
+  await place.elapse('25h');
+  ran.splice(0);
+  // Its process has made up only one of the scopes.
+  const after = place.instance();
+  const run = { job: 'close-day', scope: 'a', periodKey: '2026-11-21', timeZone: 'Europe/Paris' };
+  const [periodStart, periodEnd] = [new Date('2026-11-20T23:00:00Z'), new Date('2026-11-21T23:00:00Z')];
+  const row = { ...run, periodStart, periodEnd, state: 'skipped', reason: 'made-up' } as const;
+  await after.store.insert(row, { timeoutMs: 5000 });
+  fails = true;
+  wrapped(after);
+  await after.guard.runOverdue();
+  assert.deepEqual(ran, ['c']);
+  fails = false;
+  await place.elapse('10m');
+  await after.guard.runOverdue();
+  assert.deepEqual(ran, ['c', 'b']);
+});
+
+testLedger('a key function that fails keeps no other job from being made up', async (place) => {
+  const instance = place.instance();
+  const { guard } = instance;
+  const period = (): string => {
+    throw new Error('no key');
+  };
+  const schedule = { expression: '0 5 * * *', timeZone: 'Europe/Paris', dialect: 'croner' } as const;
+  guard.wrap({ ...closeDay({ period }), name: 'broken' }, () => assert.fail('ran'), { schedule });
+  const { task, periods } = diary();
+  guard.wrap(closeDay(), task, { schedule });
+  await guard.runOverdue();
+  await place.elapse('2h');
+  for (const _ of [1, 2]) await guard.runOverdue();
+  assert.deepEqual(periods(), ['2026-11-20']);
+  const failures = instance.of('lock:failed').map(({ name, madeUp }) => [name, madeUp]);
+  assert.deepEqual(failures, [['broken', true]]);
+});
+
+testLedger('a tick that waits for a retry does not keep the next one from being made up', async (place) => {
+  const { instance, call, check } = await scheduled(place, '0 * * * *', { period: 'hour' });
+  const until = new Date(place.clock.wallMs() + 6_000_000);
+  await instance.guard.locks.hold('close-day', { ...BY_ANNE, until });
+  await place.elapse('1h');
+  await call();
+  await place.elapse('70m'); // The tick at six never came.
+  for (const _ of [1, 2, 3]) await check();
+  assert.deepEqual(await rowsOf(instance), ['2026-11-20T06+0100 completed(made-up)']);
+});
+
 testLedger(
   'a holiday is recorded once, and a calendar that fails is asked at the next check (S-26)',
   async (place) => {
