@@ -145,7 +145,7 @@ void test('two versions with different schedules run each day once, with one war
   assert.equal(green.warnings.length + of.warnings.length, 1);
 });
 
-void test('a check for late jobs reads nothing while no job has a new time, and else twice (S-21)', async (t) => {
+void test('the checks for late jobs and for ticks without a run read nothing while no job has a new time, and else twice (S-21)', async (t) => {
   const of = guardOfRuns();
   of.clock.advance(HOUR_MS - (of.clock.wallMs() % HOUR_MS));
   const declaration = { place: 'test', call: () => () => 'done', schedules: [cron('*/30 * * * *')] };
@@ -170,6 +170,15 @@ void test('a check for late jobs reads nothing while no job has a new time, and 
   assert.equal(count() - before, 2);
   await of.guard.overview();
   assert.equal(count() - before, 5, 'and the locks');
+  of.clock.advance('25m'); // The next time was 40 s ago, and may still get its tick.
+  await of.guard.runOverdue();
+  const registered = count();
+  of.clock.advance('50s');
+  await of.guard.runOverdue();
+  assert.equal(count() - registered, 2);
+  of.clock.advance('10s');
+  await of.guard.runOverdue();
+  assert.equal(count() - registered, 2);
 });
 
 void test('an expression that only its scheduler reads runs, with one warning (S-25)', async () => {
