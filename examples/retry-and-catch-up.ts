@@ -8,7 +8,8 @@
  *   cronlatch … run:failed: job 'daily-report' for … failed after … (attempt 1, scheduled at …); the next attempt is at …. Cause: Error: the figures have not arrived yet
  *   reporting …, attempt 2
  *   cronlatch … run:completed: job 'daily-report' for … completed in … (attempt 2…).
- * After days on which no instance ran, it also prints, for each of them:
+ * After days on which no instance ran, it makes up today, and also prints, for each of these days:
+ *   cronlatch … run:started: job 'daily-report' for … is made up (attempt 1, scheduled at …); no instance had answered its tick.
  *   reporting …, missed
  *   cronlatch … run:completed: job 'daily-report' for … completed in … (attempt 1…).
  */
