@@ -1,4 +1,4 @@
-import { SchedulerLock, type JobGuard } from 'cronlatch';
+import { currentRun, OncePerDay, SchedulerLock, type JobGuard } from 'cronlatch';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
 import type { ScheduledTask } from 'node-cron';
 
@@ -9,6 +9,14 @@ export class StockJobs {
   @SchedulerLock('sync-stock', '10m', '1m')
   async syncStock(): Promise<number | undefined> {
     return await this.sync();
+  }
+
+  @Scheduled('0 3 * * *', { timeZone: 'Europe/Paris' })
+  @SchedulerLock({ name: 'count-stock', lockAtMostFor: '1m', keepAlive: true })
+  @OncePerDay()
+  async countStock(): Promise<string | undefined> {
+    const { businessDate, scheduledAt } = currentRun(); // Not from node-cron's arguments.
+    return `${businessDate}, due at ${scheduledAt?.toISOString()}: ${await this.sync()}`;
   }
 }
 
