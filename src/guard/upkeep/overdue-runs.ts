@@ -20,7 +20,7 @@ export class OverdueRuns implements Service {
   readonly #busy = new Set<string>();
   /** By job, the period of the database's clock in which nothing was left to catch up with. */
   readonly #caughtUp = new Map<string, string>();
-  /** By job, the newest scheduled time that has been answered, or made up. */
+  /** By job, the newest scheduled time by the clock of this host for which nothing is left to be made up. */
   readonly #answered = new Map<string, number>();
   /** Soon after the start, but not with those of all other instances. */
   readonly firstAfterMs: number | undefined;
@@ -63,28 +63,38 @@ export class OverdueRuns implements Service {
       if (job !== undefined && !jobScopes.has(id)) jobScopes.set(id, { job, scope, madeUp });
     };
     if (jobs.size === 0) return jobScopes;
-    await this.#findUnanswered([...jobs.values()], add);
+    const answered = await this.#findUnanswered([...jobs.values()], add);
     for (const { policy, scope } of ticksToRetry.values()) add(policy.job, scope);
     for (const { policy } of jobs.values())
       if (typeof policy.scope === 'string' && this.#mayHaveMissed(policy)) add(policy.job, policy.scope);
     for (const { job, scope } of await context.store.overdue([...jobs.keys()], limitOf(context)))
       add(job, scope);
+    // After a read that failed, the next check looks again.
+    for (const [job, atMs] of answered) this.#answered.set(job, atMs);
     return jobScopes;
   }
 
-  /** Adds jobs whose newest scheduled time has no run. Reads nothing while no job has a new one. */
+  /**
+   * Adds jobs whose newest scheduled time has no run. Reads nothing while no job has a new one.
+   *
+   * @returns the times that were looked at, by the clock of this host
+   */
   async #findUnanswered(
     jobs: readonly AdmittedOncePerJob[],
     add: (job: string, scope: string, madeUp: JobScope['madeUp']) => void,
-  ): Promise<void> {
+  ): Promise<ReadonlyMap<string, number>> {
     const { store, clock } = this.runner.context;
     const options = limitOf(this.runner.context);
     const wall = new Date(clock.wallMs());
+    const newest = new Map<string, number>();
     const candidates = jobs.filter(({ policy: { job }, schedules, expectation }) => {
       const at = expectation.declaredAt && expectation.schedule?.newest(wall);
-      return this.#hasWaited(at, wall, schedules) && this.#answered.get(job) !== at.getTime();
+      if (!this.#hasWaited(at, wall, schedules) || this.#answered.get(job) === at.getTime()) return false;
+      newest.set(job, at.getTime());
+      return true;
     });
-    if (candidates.length === 0) return;
+    const answered = new Map<string, number>();
+    if (candidates.length === 0) return answered;
     const { now, jobs: registered } = await store.jobs(options);
     const open = candidates.flatMap((job) => {
       const { policy, schedules } = job;
@@ -95,7 +105,8 @@ export class OverdueRuns implements Service {
       const expectation = expectationOf(stored);
       const at = expectation.schedule?.previous(now);
       if (!this.#hasWaited(at, now, schedules)) return [];
-      this.#answered.set(policy.job, at.getTime());
+      const hereMs = newest.get(policy.job) ?? 0;
+      if (at.getTime() >= hereMs) answered.set(policy.job, hereMs); // Else the clock of this host is ahead.
       const isAnswered = policy.period.kind === 'tick' && Number(stored.answeredAt ?? NaN) >= at.getTime();
       if (isAnswered || !mayBeMadeUp({ policy, expectation }, at, { now })) return [];
       return [{ policy, madeUp: { at, expectation }, period: knownPeriodAt(policy, at) }];
@@ -113,6 +124,7 @@ export class OverdueRuns implements Service {
       const scopes = typeof scope === 'string' ? [scope] : await ofFunction();
       for (const each of scopes) if (own.every((run) => run.scope !== each)) add(job, each, madeUp);
     }
+    return answered;
   }
 
   /** Whether its own tick can hardly come any more, or be recorded. */
@@ -156,12 +168,12 @@ export class OverdueRuns implements Service {
     const { policy, lock } = job;
     const busy = JSON.stringify([policy.job, scope]);
     const runsHere = this.runner.lockExecutor.runs.refusal(lock.name) !== undefined;
-    if (this.#busy.has(busy)) return { started: 0, overdue: 0 };
-    this.#busy.add(busy);
-    const ticks = runsHere ? [] : this.runner.takeOverdue(jobScope);
+    const isBusy = this.#busy.has(busy);
+    const ticks = isBusy || runsHere ? [] : this.runner.takeOverdue(jobScope);
+    if (!isBusy) this.#busy.add(busy);
     // They share a lock, so they run one after the other. An event reports a failure: lock:failed or run:failed.
     for (const tick of ticks) await this.runner.runTick(tick).catch(() => undefined);
-    this.#busy.delete(busy);
+    if (!isBusy) this.#busy.delete(busy);
     const isMadeUp = ticks.some(({ request, isOpen }) => request.purpose === 'made-up' && !isOpen);
     if (madeUp && !isMadeUp) this.#answered.delete(policy.job); // The next check tries again.
     const [caughtUpPeriod] = ticks.flatMap((tick) => tick.caughtUpPeriod ?? []);

@@ -1,5 +1,5 @@
 import { readLockId } from '../run';
-import { mayBeMadeUp, type Expectation, type PeriodicJob } from '../expected';
+import { mayBeMadeUp, NEVER, type Expectation, type PeriodicJob } from '../expected';
 import { readSnapshot, type LedgerSnapshot } from '../tick/ledger-snapshot';
 import type { LedgerContext } from '../store-statements';
 import { hasWork, planTick, type TickPlan } from '../tick/plan-tick';
@@ -54,7 +54,7 @@ function describeDue({ schedule, declaredAt }: Expectation, at: Date): string {
   );
   if (last !== at.toISOString())
     return `Its schedule has no tick at ${at.toISOString()}: the last one before it is ${last}, and the next one ${next}.`;
-  const isNew = declaredAt !== undefined && declaredAt >= at;
+  const isNew = declaredAt !== undefined && declaredAt >= at && declaredAt < NEVER;
   return `Its schedule has a tick at ${last}${isNew ? `, but only since ${declaredAt.toISOString()}` : ''}.`;
 }
 
@@ -62,6 +62,8 @@ function describeDue({ schedule, declaredAt }: Expectation, at: Date): string {
 function describeMissing(job: PeriodicJob, { now, instant, period, recorded }: LedgerSnapshot): string {
   const newest = job.expectation.schedule?.previous(now);
   if (newest === undefined || instant > now) return '';
+  const next = job.expectation.schedule?.next(now);
+  if (next !== undefined && job.policy.periodAt(next).key === period.key) return '';
   if (job.policy.periodAt(newest).key !== period.key) return 'No tick is left for it.';
   return mayBeMadeUp(job, newest, recorded)
     ? 'An instance makes it up at its next check.'

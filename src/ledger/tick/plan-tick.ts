@@ -147,6 +147,8 @@ async function planNew(
   if (tick && purpose !== 'tick' && (await isAnswered(context, request, snapshot)))
     return isMadeUp ? { kind: 'none' } : { kind: 'expired', isAnswered: true };
   const answer = await askForTick(context, request, snapshot);
+  // An earlier tick of a long period may have come on a business day.
+  if (answer === 'holiday' && isMadeUp && isLongerThanADay(policy.period)) return { kind: 'none' };
   if (answer === 'holiday') return { kind: 'skip', reason: 'calendar' };
   if (answer === 'later') return isMadeUp ? { kind: 'none' } : { kind: 'refused', reason: 'not-due' };
   if (answer !== 'business-day') return { kind: 'refused', reason: 'calendar', failure: answer };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { currentRun, type OncePerConfiguration } from 'cronlatch';
+import { currentRun, LockStorageError, type OncePerConfiguration } from 'cronlatch';
 import { SkewedClock } from '../../support/clocks/skewed-clock';
 import { closeDay, diary, rowsOf } from '../../support/jobs/close-day';
 import type { Instance, LedgerPlace } from '../../support/stores/ledger-place';
@@ -310,6 +310,40 @@ testLedger('a tick is made up for all scopes, also if one of them has failed', a
   await place.elapse('10m');
   await after.guard.runOverdue();
   assert.deepEqual(ran, ['c', 'b']);
+});
+
+testLedger('a read that fails once does not lose the tick', async (place) => {
+  await scheduled(place, '0 5 * * *');
+  await place.elapse('2h');
+  const instance = place.instance();
+  const { task, periods } = diary();
+  const schedule = { expression: '0 5 * * *', timeZone: 'Europe/Paris', dialect: 'croner' } as const;
+  instance.guard.wrap(closeDay(), task, { schedule });
+  const { store } = instance;
+  for (const method of ['since', 'overdue'] as const) {
+    const read = store[method].bind(store);
+    Object.defineProperty(store, method, {
+      configurable: true,
+      value: () => Promise.reject(new LockStorageError('no answer')),
+    });
+    await assert.rejects(instance.guard.runOverdue(), LockStorageError);
+    Object.defineProperty(store, method, { configurable: true, value: read });
+  }
+  assert.deepEqual(periods(), []);
+  await instance.guard.runOverdue();
+  assert.deepEqual(periods(), ['2026-11-20']);
+});
+
+testLedger('a host whose clock is behind makes up every tick', async (place) => {
+  const clock = new SkewedClock(place.clock);
+  clock.skewMs = -600_000;
+  const { check } = await scheduled(place, '*/10 * * * *', { period: 'tick' }, { clock });
+  const made: string[] = [];
+  for (let minutes = 0; minutes < 60; minutes += 1) {
+    await place.elapse('1m');
+    made.push(...(await check()));
+  }
+  assert.equal(made.length, 5);
 });
 
 testLedger('a key function that fails keeps no other job from being made up', async (place) => {

@@ -29,7 +29,7 @@ export const BROKEN_COMPLETIONS: Mutants<BrokenRunStore> = {
       complete: (claim, result) => store.complete(claim, result).then(() => true),
     }),
   },
-  'a completion writes the result and the end, clears the earlier failure, and keeps the other fields (L3)': {
+  'a completion writes the result and the end, clears the earlier error, and keeps the other fields (L3)': {
     'keeps the error of an earlier attempt': rewriting('complete', (_, before) => ({ error: before?.error })),
   },
   'a completion without a result leaves the run without a result (L3)': {

@@ -145,7 +145,7 @@ export const BROKEN_FINDS: Mutants<BrokenRunStore> = {
         ),
     }),
   },
-  'a completion writes the result and the end, clears the earlier failure, and keeps the other fields (L3)': {
+  'a completion writes the result and the end, clears the earlier error, and keeps the other fields (L3)': {
     'writes an event for every completion': rewritingEvents('complete', (events) => [
       ...events,
       {

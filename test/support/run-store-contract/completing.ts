@@ -16,15 +16,15 @@ export const completing = cases((test) => [
     assert.deepEqual(await c.store.run(), completed);
   }),
 
-  test('a completion writes the result and the end, clears the earlier failure, and keeps the other fields (L3)', async (c) => {
+  test('a completion writes the result and the end, clears the earlier error, and keeps the other fields (L3)', async (c) => {
     await c.store.inserted(running());
-    const failed = { error: 'Error: no', reason: 'before' };
+    const failed = { error: 'Error: no', reason: 'made-up' };
     const before = await c.store.written(({ now }) => ({ ...failed, nextAttemptAt: now }));
     const { assertIsNow } = await c.store.readClockAround(() => c.store.completed('{"total":1}'));
     const run = await c.other.run();
     const { finishedAt, updatedAt } = run;
     assertIsNow({ finishedAt, updatedAt });
-    const cleared = { nextAttemptAt: undefined, error: undefined, reason: undefined };
+    const cleared = { nextAttemptAt: undefined, error: undefined };
     const completed = { state: 'completed', result: '{"total":1}', finishedAt, updatedAt };
     assert.deepEqual(run, { ...before, ...completed, ...cleared });
     assert.deepEqual(await c.other.events(), []);
