@@ -123,6 +123,9 @@ function cronTimes(declared: DeclaredCron, of: string): CronTimes {
   return times;
 }
 
+/** Also as a list or a range: `3,3` and `3-3`. */
+const ONE_VALUE = /^0*(\d+)(?:[-,]0*\1)*$/;
+
 /** No change of the clocks repeats or skips more. */
 const MOST_CHANGE_MS = DAY_MS;
 
@@ -146,7 +149,7 @@ class CronTimes {
     try {
       const read = readExpression(expression, dialect);
       const fields = read.split(' ');
-      this.#isOnceADay = fields.slice(0, fields.length === 5 ? 2 : 3).every((field) => /^\d+$/.test(field));
+      this.#isOnceADay = fields.slice(0, fields.length === 5 ? 2 : 3).every((field) => ONE_VALUE.test(field));
       // Loaded only for an application with schedules.
       // eslint-disable-next-line @typescript-eslint/no-require-imports -- an import would load it at the start
       const { Cron } = require('croner') as typeof Croner;

@@ -216,6 +216,18 @@ for (const [what, expression, timeZone, after, times] of [
     assert.equal(short(schedule.previous(new Date(second))), second);
   });
 
+for (const [dialect, expression] of [
+  ['node-cron', '30-30 2 * * *'],
+  ['cron', '30,30 2-2 * * *'],
+  ['croner', '30-30 2 * * *'],
+  ['croner', '30,030 02 * * *'],
+  ['unix', '30-30 2-2 * * *'],
+] as const)
+  void test(`clocks change: '${expression}' of ${dialect} is a single time, however it is written (S-12)`, () => {
+    const schedule = cronOf(expression, dialect, 'Europe/Paris');
+    assert.deepEqual(timesAfter(schedule, '2026-10-25', 2), ['2026-10-25T00:30Z', '2026-10-26T01:30Z']);
+  });
+
 void test('the previous time is not after an instant, to the millisecond', () => {
   const schedule = cronOf('0 3 * * *', 'unix');
   for (const [at, time] of [
