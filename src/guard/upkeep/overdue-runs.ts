@@ -13,6 +13,26 @@ import { sumOf, type OverdueResult, type Service, type StartedRuns } from './upk
 const LONGEST_WAIT_MS = 60_000;
 const MOST_SCOPES = 1000;
 
+/** The jobs of one check that may run, and the scopes of them that have overdue runs. Each scope is there once. */
+class FoundScopes {
+  readonly #scopes = new Map<string, JobScope>();
+  readonly #jobs: ReadonlyMap<string, AdmittedOncePerJob>;
+
+  constructor(readonly jobs: readonly AdmittedOncePerJob[]) {
+    this.#jobs = new Map(jobs.map((job) => [job.policy.job, job]));
+  }
+
+  get all(): readonly JobScope[] {
+    return [...this.#scopes.values()];
+  }
+
+  add(name: string, scope: string, madeUp?: JobScope['madeUp']): void {
+    const id = JSON.stringify([name, scope]);
+    const job = this.#jobs.get(name);
+    if (job !== undefined && (madeUp || !this.#scopes.has(id))) this.#scopes.set(id, { job, scope, madeUp });
+  }
+}
+
 /** Starts the overdue runs of the admitted once-per jobs of one guard, and makes up scheduled times without a tick. */
 export class OverdueRuns implements Service {
   readonly failure = 'Could not look up the overdue runs. The guard will try again at the next poll.';
@@ -34,13 +54,19 @@ export class OverdueRuns implements Service {
       this.firstAfterMs = Math.min(pollIntervalMs, 1000 * (1 + runner.context.random()));
   }
 
-  /** @throws LockStorageError if the overdue runs cannot be read from the store */
+  /** @throws LockStorageError for what could not be read. The runs that were found nevertheless are started. */
   async run(): Promise<StartedRuns | void> {
     const { registry, lockExecutor } = this.runner;
     if (lockExecutor.runs.closing) return;
     if (!this.#mayRun(() => !registry.isOnStandby, ': the standby function')) return;
     await this.registered.settle();
-    const jobScopes = await this.#findJobScopes();
+    const mayRun = ({ isEnabled, isReady, policy: { job } }: AdmittedOncePerJob): boolean =>
+      this.#mayRun(isEnabled, ` of job '${job}': its enabled function`) && isReady?.() !== false;
+    const jobs = registry.all.filter(mayRun);
+    const found = new FoundScopes(jobs);
+    if (jobs.length > 0) await this.#findOverdue(found);
+    const lookup = this.#findUnanswered(found);
+    await lookup.catch(() => undefined); // Is thrown below.
     // Jobs that share a lock would only block each other, so they run one after the other.
     const lastOf = new Map<string, Promise<OverdueResult>>();
     const runInTurn = (each: JobScope): Promise<OverdueResult> => {
@@ -49,52 +75,35 @@ export class OverdueRuns implements Service {
       lastOf.set(name, result);
       return result;
     };
-    return { ended: Promise.all([...jobScopes.values()].map(runInTurn)).then(sumOf) };
+    const ended = Promise.all(found.all.map(runInTurn)).then(sumOf);
+    await lookup;
+    return { ended };
   }
 
-  async #findJobScopes(): Promise<ReadonlyMap<string, JobScope>> {
-    const { registry, ticksToRetry, context } = this.runner;
-    const jobScopes = new Map<string, JobScope>();
-    const mayRun = ({ isEnabled, isReady, policy: { job } }: AdmittedOncePerJob): boolean =>
-      this.#mayRun(isEnabled, ` of job '${job}': its enabled function`) && isReady?.() !== false;
-    const jobs = new Map(registry.all.filter(mayRun).map((job) => [job.policy.job, job]));
-    const add = (name: string, scope: string, madeUp?: JobScope['madeUp']): void => {
-      const [id, job] = [JSON.stringify([name, scope]), jobs.get(name)];
-      if (job !== undefined && !jobScopes.has(id)) jobScopes.set(id, { job, scope, madeUp });
-    };
-    if (jobs.size === 0) return jobScopes;
-    const answered = await this.#findUnanswered([...jobs.values()], add);
-    for (const { policy, scope } of ticksToRetry.values()) add(policy.job, scope);
-    for (const { policy } of jobs.values())
-      if (typeof policy.scope === 'string' && this.#mayHaveMissed(policy)) add(policy.job, policy.scope);
-    for (const { job, scope } of await context.store.overdue([...jobs.keys()], limitOf(context)))
-      add(job, scope);
-    // After a read that failed, the next check looks again.
-    for (const [job, atMs] of answered) this.#answered.set(job, atMs);
-    return jobScopes;
+  async #findOverdue(found: FoundScopes): Promise<void> {
+    const { ticksToRetry, context } = this.runner;
+    for (const { policy, scope } of ticksToRetry.values()) found.add(policy.job, scope);
+    for (const { policy } of found.jobs)
+      if (typeof policy.scope === 'string' && this.#mayHaveMissed(policy))
+        found.add(policy.job, policy.scope);
+    const names = found.jobs.map(({ policy }) => policy.job);
+    for (const { job, scope } of await context.store.overdue(names, limitOf(context))) found.add(job, scope);
   }
 
-  /**
-   * Adds jobs whose newest scheduled time has no run. Reads nothing while no job has a new one.
-   *
-   * @returns the times that were looked at, by the clock of this host
-   */
-  async #findUnanswered(
-    jobs: readonly AdmittedOncePerJob[],
-    add: (job: string, scope: string, madeUp: JobScope['madeUp']) => void,
-  ): Promise<ReadonlyMap<string, number>> {
+  /** Adds jobs whose newest scheduled time has no run. Reads nothing while no job has a new one. */
+  async #findUnanswered(found: FoundScopes): Promise<void> {
     const { store, clock } = this.runner.context;
     const options = limitOf(this.runner.context);
     const wall = new Date(clock.wallMs());
     const newest = new Map<string, number>();
-    const candidates = jobs.filter(({ policy: { job }, schedules, expectation }) => {
+    const candidates = found.jobs.filter(({ policy: { job }, schedules, expectation }) => {
       const at = expectation.declaredAt && expectation.schedule?.newest(wall);
       if (!this.#hasWaited(at, wall, schedules) || this.#answered.get(job) === at.getTime()) return false;
       newest.set(job, at.getTime());
       return true;
     });
+    if (candidates.length === 0) return;
     const answered = new Map<string, number>();
-    if (candidates.length === 0) return answered;
     const { now, jobs: registered } = await store.jobs(options);
     const open = candidates.flatMap((job) => {
       const { policy, schedules } = job;
@@ -122,9 +131,10 @@ export class OverdueRuns implements Service {
       const hasTicked = own.some((run) => madeUpMark(run) === undefined);
       const ofFunction = (): Promise<string[]> | [] => (hasTicked ? [] : this.#newestScopesOf(job, period));
       const scopes = typeof scope === 'string' ? [scope] : await ofFunction();
-      for (const each of scopes) if (own.every((run) => run.scope !== each)) add(job, each, madeUp);
+      for (const each of scopes) if (own.every((run) => run.scope !== each)) found.add(job, each, madeUp);
     }
-    return answered;
+    // After a read that failed, the next check looks again.
+    for (const [job, atMs] of answered) this.#answered.set(job, atMs);
   }
 
   /** Whether its own tick can hardly come any more, or be recorded. */
@@ -139,9 +149,12 @@ export class OverdueRuns implements Service {
     const { store } = this.runner.context;
     const options = limitOf(this.runner.context);
     const [newest] = await store.find({ job, to: before?.start, order: 'newest-first', limit: 1 }, options);
-    const periodKey = newest?.periodKey ?? '';
-    const runs = await store.find({ job, periodKey, order: 'newest-first', limit: MOST_SCOPES }, options);
-    return runs.map(({ scope }) => scope);
+    if (newest === undefined) return [];
+    const { periodKey, periodStart } = newest;
+    const runs = periodStart
+      ? await store.since(new Map([[job, periodStart]]), options)
+      : await store.find({ job, periodKey, order: 'newest-first', limit: MOST_SCOPES }, options);
+    return runs.filter((run) => run.periodKey === periodKey).map(({ scope }) => scope);
   }
 
   /** @param failure what follows "Could not start the overdue runs" in the warning if the function fails */
@@ -166,14 +179,13 @@ export class OverdueRuns implements Service {
   async #runJobScope(jobScope: JobScope): Promise<OverdueResult> {
     const { job, scope, madeUp } = jobScope;
     const { policy, lock } = job;
-    const busy = JSON.stringify([policy.job, scope]);
-    const runsHere = this.runner.lockExecutor.runs.refusal(lock.name) !== undefined;
-    const isBusy = this.#busy.has(busy);
-    const ticks = isBusy || runsHere ? [] : this.runner.takeOverdue(jobScope);
-    if (!isBusy) this.#busy.add(busy);
+    const id = JSON.stringify([policy.job, scope]);
+    const isBusy = this.#busy.has(id) || this.runner.lockExecutor.runs.refusal(lock.name) !== undefined;
+    const ticks = isBusy ? [] : this.runner.takeOverdue(jobScope);
+    if (!isBusy) this.#busy.add(id);
     // They share a lock, so they run one after the other. An event reports a failure: lock:failed or run:failed.
     for (const tick of ticks) await this.runner.runTick(tick).catch(() => undefined);
-    if (!isBusy) this.#busy.delete(busy);
+    if (!isBusy) this.#busy.delete(id);
     const isMadeUp = ticks.some(({ request, isOpen }) => request.purpose === 'made-up' && !isOpen);
     if (madeUp && !isMadeUp) this.#answered.delete(policy.job); // The next check tries again.
     const [caughtUpPeriod] = ticks.flatMap((tick) => tick.caughtUpPeriod ?? []);

@@ -75,12 +75,12 @@ export class RunClaimer {
       ledger: this.context,
       output: this.context.logs?.open(claim),
     });
+    const runReport = isOwn ? report : new CallReport(this.context.events, request.lock, request.scheduledAt);
     if (lost !== undefined) {
       const { attempt: lostAttempt, claimedBy: lostClaim } = lost;
-      const event = { ...report.event, run: identityOf(claim), lostAttempt, lostClaim };
+      const event = { ...runReport.event, run: identityOf(claim), lostAttempt, lostClaim };
       this.context.events.emit('run:takenOver', event);
     }
-    const runReport = isOwn ? report : new CallReport(this.context.events, request.lock, request.scheduledAt);
     const options = { held, task, run, policy, report: runReport };
     return { executed: true, value: await new Attempt(this.context, options, leaseUntilMs).run() };
   }

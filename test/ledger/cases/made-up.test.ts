@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { currentRun, LockStorageError, type OncePerConfiguration } from 'cronlatch';
+import { eventually } from '../../support/clocks/eventually';
 import { SkewedClock } from '../../support/clocks/skewed-clock';
 import { closeDay, diary, rowsOf } from '../../support/jobs/close-day';
 import type { Instance, LedgerPlace } from '../../support/stores/ledger-place';
@@ -332,6 +333,26 @@ testLedger('a read that fails once does not lose the tick', async (place) => {
   assert.deepEqual(periods(), []);
   await instance.guard.runOverdue();
   assert.deepEqual(periods(), ['2026-11-20']);
+});
+
+testLedger('a register that does not answer keeps no run from being retried', async (place) => {
+  const { instance, runs } = await scheduled(place, '0 5 * * *');
+  const { store } = instance;
+  const { task, periods } = diary();
+  let fails = true;
+  const work = async (): Promise<void> => {
+    if (fails) throw new Error('no bank today');
+    await task();
+  };
+  const failing = instance.guard.wrap({ ...closeDay(), name: 'fails' }, work);
+  await failing();
+  fails = false;
+  const value = () => Promise.reject(new LockStorageError('no answer'));
+  Object.defineProperty(store, 'jobs', { configurable: true, value });
+  await place.elapse('2h');
+  await assert.rejects(instance.guard.runOverdue(), LockStorageError);
+  await eventually(() => periods().includes('2026-11-20'), 'its run is retried');
+  assert.deepEqual(runs, []);
 });
 
 testLedger('a host whose clock is behind makes up every tick', async (place) => {
