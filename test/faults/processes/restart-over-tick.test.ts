@@ -1,159 +1,89 @@
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import type { DataSource } from 'typeorm';
-import { Child } from '../../processes/child';
-import {
-  JOBS_PER_SECOND,
-  PERIOD_S,
-  secondOf,
-  type RestartedMessage,
-  type RestartedOrders,
-} from './restart/settings';
-import { eventually } from '../../support/clocks/eventually';
+import mysql from 'mysql2/promise';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { createCronlatchMigration } from 'cronlatch/typeorm';
 import { closing } from '../../support/benches/closing';
 import { sampleSize } from '../../support/checks/sample-size';
-import { testOnEvery, type TestDatabase } from '../../support/databases/fresh';
+import { testOnEvery } from '../../support/databases/fresh';
 import { ledgerDataSource } from '../../support/databases/run-tables';
+import { targetOf, tcpProxy, throughProxy } from '../../support/faults/tcp-proxy';
+import { galeraCluster } from '../../support/servers/own';
+import { pgpoolServer } from '../../support/servers/pgpool';
+import { reportSkip } from '../../support/servers/test-on';
+import {
+  assertEachOnce,
+  doneIn,
+  INSTANCES,
+  random,
+  RESTARTS,
+  restartOverTicks,
+  withInstances,
+} from './restart/instances';
 
-const INSTANCES = 3;
-const JOBS = PERIOD_S * JOBS_PER_SECOND;
-const RESTARTS = sampleSize({ fast: 2, full: 40 });
 const DEPLOYMENTS = sampleSize({ fast: 2, full: 100 });
-
-type App = Child<RestartedMessage>;
-
-interface Done {
-  readonly job: string;
-  readonly period: number;
-  /** In milliseconds since 1970. `undefined` for a run that was started again after a crash. */
-  readonly scheduledMs: number | undefined;
-  readonly ranMs: number;
-  readonly isMadeUp: boolean;
-}
-
-/** The three instances of an application. */
-class Instances {
-  readonly #running: App[] = [];
-
-  constructor(private readonly options: TestDatabase['options']) {}
-
-  async start(delayS: number): Promise<void> {
-    const argument = { options: this.options, delayS } satisfies RestartedOrders;
-    const app: App = new Child('restarted-app.js', { argument });
-    this.#running.push(app);
-    await app.received('ready');
-  }
-
-  /** Ends the oldest one, also by a crash. */
-  async stop(): Promise<void> {
-    const app = this.#running.shift();
-    app?.kill(Math.random() < 0.5 ? 'SIGKILL' : 'SIGTERM');
-    await app?.endedWithin(30_000);
-  }
-
-  async each(act: () => Promise<void>): Promise<void> {
-    await Promise.all(Array.from({ length: INSTANCES }, async () => await setTimeout(random(300)).then(act)));
-  }
-
-  async end(): Promise<void> {
-    await Promise.all(this.#running.map((app) => app.end()));
-  }
-}
-
-function random(ms: number): number {
-  return Math.round(Math.random() * ms);
-}
-
-async function doneIn(dataSource: DataSource): Promise<Done[]> {
-  const rows = await dataSource.query<Record<string, unknown>[]>('SELECT * FROM done ORDER BY ran');
-  return rows.map((row) => ({
-    job: String(row['job']),
-    period: Number(row['period']),
-    scheduledMs: row['scheduled'] === null ? undefined : Number(row['scheduled']),
-    ranMs: Number(row['ran']),
-    isMadeUp: Number(row['made_up']) === 1,
-  }));
-}
-
-async function withInstances(
-  database: TestDatabase,
-  body: (instances: Instances, dataSource: DataSource) => Promise<void>,
-): Promise<void> {
-  await using dataSource = closing(await ledgerDataSource(database));
-  await dataSource.query(
-    'CREATE TABLE done (job VARCHAR(20), period BIGINT, scheduled BIGINT, ran BIGINT, made_up INT)',
-  );
-  const instances = new Instances(database.options);
-  try {
-    await body(instances, dataSource);
-  } finally {
-    await instances.end();
-  }
-}
-
-/** The times in an interval at which the periods of a job begin. */
-function periodsOf(job: number, fromMs: number, toMs: number): number[] {
-  const first = Math.ceil((fromMs / 1000 - secondOf(job)) / PERIOD_S);
-  const last = Math.floor((toMs / 1000 - secondOf(job)) / PERIOD_S);
-  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
-}
-
-function assertEachOnce(done: readonly Done[]): void {
-  const ids = done.map(({ job, period }) => `${job} ${period}`);
-  assert.deepEqual(
-    ids.filter((id, index) => ids.indexOf(id) !== index),
-    [],
-    'no period twice',
-  );
-  const early = done.filter(
-    ({ scheduledMs, ranMs }) => scheduledMs !== undefined && scheduledMs > ranMs + 100,
-  );
-  assert.deepEqual(early, []);
-}
+const NAME = `three instances restart over ticks, ${RESTARTS} times at random moments: each period runs once, and none is missing (S-01)`;
 
 testOnEvery(
-  `three instances restart over ticks, ${RESTARTS} times at random moments: each period runs once, and none is missing (S-01)`,
+  NAME,
   async (database, t) => {
-    await withInstances(database, async (instances, dataSource) => {
-      await instances.each(() => instances.start(0));
-      const fromMs = Date.now() + 1000;
-      const outages: [number, number][] = [];
-      for (let restart = 0; restart < RESTARTS; restart += 1) {
-        await setTimeout(3500 + random(3000));
-        await instances.each(() => instances.stop());
-        const downMs = Date.now();
-        await setTimeout(random(3000));
-        await instances.each(() => instances.start(0));
-        outages.push([downMs, Date.now()]);
-      }
-      const toMs = Date.now();
-      const due = Array.from({ length: JOBS }, (_, job) =>
-        periodsOf(job, fromMs, toMs).map((period) => ({
-          id: `job-${job} ${period}`,
-          atMs: (period * PERIOD_S + secondOf(job)) * 1000,
-        })),
-      ).flat();
-      const over = due.filter(({ atMs }) => outages.some(([downMs, upMs]) => downMs <= atMs && atMs <= upMs));
-      const areAllDone = async (): Promise<boolean> => {
-        const ids = new Set((await doneIn(dataSource)).map(({ job, period }) => `${job} ${period}`));
-        return due.every(({ id }) => ids.has(id));
-      };
-      // A run that its process has left is started again after its lease.
-      await eventually(areAllDone, 'a run of each period', 30_000);
-      const done = await doneIn(dataSource);
-      assertEachOnce(done);
-      const madeUp = done.filter(({ isMadeUp }) => isMadeUp).length;
-      assert.ok(madeUp > 0);
-      t.diagnostic(`${due.length} periods, ${over.length} ticks fell into a restart, ${madeUp} were made up`);
-    });
+    await using dataSource = closing(await ledgerDataSource(database));
+    await restartOverTicks(database.options, dataSource, t);
   },
   ['mysql', 'postgres'],
 );
 
+/** The DataSource of the tables, which creates them. */
+async function tablesAt(options: DataSourceOptions): Promise<DataSource> {
+  const dataSource = new DataSource({ ...options, migrations: [createCronlatchMigration()] });
+  await dataSource.initialize();
+  await dataSource.runMigrations();
+  return dataSource;
+}
+
+void test(`Pgpool-II: ${NAME}`, async (t) => {
+  const server = await pgpoolServer();
+  if (server === undefined) {
+    reportSkip('pgpool');
+    return t.skip('pgpool is missing');
+  }
+  try {
+    await using dataSource = closing(await tablesAt({ type: 'postgres', url: `${server.primary}/postgres` }));
+    await restartOverTicks({ type: 'postgres', url: `${server.url}/postgres` }, dataSource, t);
+  } finally {
+    await server.stop();
+  }
+});
+
+void test(`Galera, each connection on the next node: ${NAME}`, async (t) => {
+  const cluster = await galeraCluster();
+  if (cluster === undefined) {
+    reportSkip('Galera cluster');
+    return t.skip('there is no Galera');
+  }
+  const proxy = await tcpProxy(cluster.urls.map(targetOf));
+  try {
+    const [first = ''] = cluster.urls;
+    const root = await mysql.createConnection(first);
+    await root.query('CREATE DATABASE restarts');
+    await root.end();
+    const url = `${first}/restarts`;
+    await using dataSource = closing(await tablesAt({ type: 'mariadb', url, poolSize: 1 }));
+    // A plain read may miss what another node has committed.
+    await dataSource.query('SET SESSION wsrep_sync_wait = 1');
+    await restartOverTicks({ type: 'mariadb', url: throughProxy(url, proxy) }, dataSource, t);
+  } finally {
+    await proxy.close();
+    await cluster.stop();
+  }
+});
+
 testOnEvery(
   `a rolling deployment, ${DEPLOYMENTS} times, half of them with another schedule: no period runs twice, and nothing runs early (S-04, S-19)`,
   async (database, t) => {
-    await withInstances(database, async (instances, dataSource) => {
+    await using dataSource = closing(await ledgerDataSource(database));
+    await withInstances(database.options, dataSource, async (instances) => {
       let delayS = 0;
       await instances.each(() => instances.start(delayS));
       const ends: [number, number][] = [];
