@@ -4,7 +4,7 @@ import { instanceOf } from '../core/lease/owner';
 import type { JobGuard } from '../guard';
 import { callsOf } from '../guard/calls/calls';
 import { JobCatalog } from '../guard/operations/job-catalog';
-import { isRunning } from '../guard/operations/why';
+import { lifeOf } from '../guard/operations/why';
 import { backfill, findGaps } from '../ledger/operator/backfill';
 import { checkAct } from '../ledger/operator/decide-act';
 import { dateOf, dayOf } from '../ledger/periods/business-date';
@@ -134,16 +134,17 @@ async function holdLock(guard: JobGuard, lock: string, duration: string, by: Act
   );
 }
 
-/** A holder that renews its lease still runs, so its release needs a second answer. */
+/** A holder whose renewal is not late may still run, so its release needs a second answer. */
 async function release({ guard, by, values: { lock = '', owner = '', confirmed } }: Act): Promise<Result> {
   const state = await guard.locks.inspect(lock);
   if (!state?.isHeld || state.lockedBy !== owner)
     throw new InvalidLockUseError(`The holder of lock '${lock}' has changed. Load the page again.`);
   const known = await knownJobsOf(guard);
   const registered = known?.get(known.jobsOf(lock)[0] ?? '');
-  if (isRunning(state, registered, known?.now ?? new Date()) && confirmed !== owner)
+  const { life } = lifeOf(state, registered, known?.now ?? new Date());
+  if ((life === 'renews' || life === 'not due') && confirmed !== owner)
     return {
-      text: `${instanceOf(owner)} renews this lock, so it still runs. If you release the lock, a second copy can start beside it.`,
+      text: `${instanceOf(owner)} may still run: its renewal of the lock is not late. If you release the lock, a second copy can start beside it.`,
       value: owner,
     };
   if (!(await guard.locks.release(lock, { ...by, owner })))

@@ -168,7 +168,7 @@ function runActs(view: View, run: Run): Html {
     act: 'resolve',
     label: 'Record the outcome',
     effect:
-      'Its holder crashed. Check what it did, and record the outcome. Pending: it runs again, if it has an attempt left.',
+      'Its holder has not come back, but may still be running it: look there first. Pending: it runs again, if it has an attempt left.',
     hidden,
     fields: [{ name: 'as', label: 'Outcome', choices: ['completed', 'failed', 'pending'] }],
   });

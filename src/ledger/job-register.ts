@@ -11,7 +11,8 @@ export interface DeclaredJob {
   readonly hasNameFunction?: true | undefined;
   readonly lockAtMostForMs: number;
   readonly lockAtLeastForMs: number;
-  readonly keepAlive: boolean;
+  /** How often the holder renews its lease. `undefined`: never. */
+  readonly renewEveryMs?: number | undefined;
   /** `'lock'`: the job has only a lock. `'custom'`: a key function decides the period, and only code knows it. */
   readonly kind: 'lock' | PeriodKind | 'custom';
   readonly timeZone?: string | undefined;

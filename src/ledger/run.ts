@@ -106,7 +106,7 @@ export interface Claim extends RunKey {
   readonly claimedBy: string;
 }
 
-/** Whether a run is due, or its row is `running`, so that its holder may have crashed. */
+/** Whether a run is due, or its row is `running`, so that its holder may be gone. */
 export function isOverdue({ state, nextAttemptAt }: RunSummary, now: Date): boolean {
   if (state === 'running') return true;
   return (state === 'pending' || state === 'failed') && nextAttemptAt !== undefined && nextAttemptAt <= now;
@@ -121,6 +121,9 @@ export function placeInTime({ periodStart, createdAt }: RunSummary): number {
 export function isRunAhead({ state, startedAt, updatedAt }: Partial<RunSummary>, now?: Date): boolean {
   return state !== 'running' && (isAhead(startedAt, now) || isAhead(updatedAt, now));
 }
+
+/** The reason of a run whose attempt ended with its lease. Its process may still live. */
+export const LEASE_ENDED = 'lease-ended';
 
 /** The reason of a run that the guard has made up, as long as its row needs no other one. */
 export function madeUpMark({ reason }: Pick<RunSummary, 'reason'>): string | undefined {

@@ -24,7 +24,7 @@ export function measureEvents(guard: JobGuard, calls: Calls, meter: Meter): read
   const renewals = counter('lock.renewals', '{renewal}', 'Renewals and extensions of a lease.');
   const releaseFailures = counter('lock.release_failures', '{failure}', 'Failed releases of a lock.');
   const skips = counter('run.skips', '{run}', 'Runs that were skipped, by reason.');
-  const failures = counter('run.failures', '{run}', 'Attempts that failed or crashed, by outcome.');
+  const failures = counter('run.failures', '{run}', 'Attempts that failed or lost their lease, by outcome.');
   const active = meter.createUpDownCounter('cronlatch.run.active', {
     unit: '{run}',
     description: 'Handlers that are running.',
@@ -82,7 +82,7 @@ function consequenceOf({ isFinal, retryAt }: CronlatchEvents['run:failed']) {
   return retryAt === undefined ? 'failed' : 'will-retry';
 }
 
-/** Whether the event reports a crash of another instance, whose duration is unknown. */
+/** Whether the event reports the end of a lease of another instance. The duration is unknown. */
 function hasRunElsewhere({ error, durationMs }: CronlatchEvents['run:failed']): boolean {
   return durationMs === 0 && error instanceof ClaimLostError;
 }

@@ -4,6 +4,7 @@ import { errorLines } from './cronlatch';
 import { testOperated } from './operated';
 import { dailyJob, dueJob, ledgerOf, register, registerEarlier } from './year-of-runs';
 
+const MINUTE_MS = 60_000;
 const LIMITS = { timeoutMs: 5000 };
 const ON_SERVERS = ['mysql', 'mariadb', 'postgres'] as const;
 const CHANGE = `--yes --reason 'ticket 7'`;
@@ -92,38 +93,40 @@ testOperated(
 );
 
 testOperated(
-  'why shows how to release a lock only if its holder has missed a renewal',
+  'why shows how to release a lock that is kept alive only when a renewal is late (C-08)',
   async ({ guard, call, query }) => {
+    await register(guard, dailyJob('long', { lockAtMostForMs: 50 * MINUTE_MS, renewEveryMs: 1_000_000 }));
+    await guard.lockManager().tryLock({ name: 'long', lockAtMostFor: '50m' });
+    const whyAfter = async (agoMs: number): Promise<string> => {
+      const [at, until] = [Date.now() - agoMs, Date.now() - agoMs + 50 * MINUTE_MS].map((ms) => ms * 1000);
+      await query(`UPDATE shedlock SET locked_at = ${at}, lock_until = ${until}`);
+      return (await call('why long')).stdout;
+    };
+    const notDue =
+      /^Lock 'long' is held by [^/]+\/(\d+)\. .+ Its holder did not have to renew it yet\. The first renewal is due at .+\. Nothing shows before whether it lives\. On its host: ps -p \1\.\n(?!.*cronlatch release)/;
+    for (const ms of [2000, 50_000, 81_000, 16 * MINUTE_MS]) assert.match(await whyAfter(ms), notDue);
+    assert.match(
+      await whyAfter(22 * MINUTE_MS),
+      /^Lock 'long' .+ Its renewal was due at .+, and did not come\. On its host: ps -p \d+\. If you have seen that its process is dead, release it:\n {2}cronlatch release long --owner /,
+    );
+    await query(`UPDATE shedlock SET locked_by = locked_by || '/1'`);
+    assert.match(
+      await whyAfter(16 * MINUTE_MS),
+      /^Running: for 16 min \d s on [^/]+\/\d+, lease renewed 16 min ago\.\nLock 'long' .+ Its holder renews it, the next time at .+: wait for its end\.\n(?!.*cronlatch release)/,
+    );
+  },
+);
+
+testOperated(
+  'why reports of a lock that nothing renews that it does not show whether its holder lives',
+  async ({ guard, call }) => {
     const lockAtMostFor = '10m';
     const why = async (lock: string): Promise<string> => (await call(`why ${lock}`)).stdout;
-    const endIn = (lock: string, minutes: number): Promise<unknown> =>
-      query(
-        `UPDATE shedlock SET lock_until = ${(Date.now() + minutes * 60_000) * 1000} WHERE name = '${lock}'`,
-      );
-    for (const [lock, keepAlive] of [
-      ['renews', true],
-      ['once', false],
-    ] as const) {
-      await register(guard, dailyJob(lock, { keepAlive }));
-      await guard.lockManager().tryLock({ name: lock, lockAtMostFor });
-    }
-    const renews =
-      /^Running normally: for .+ on [^/]+\/\d+\.\nLock 'renews' is held by .+ Its holder renews it, so it is running: wait for its end\. .+\n(?!.*cronlatch release)/;
-    assert.match(await why('renews'), renews);
-    await query(`UPDATE shedlock SET locked_at = ${(Date.now() - 300_000) * 1000} WHERE name = 'renews'`);
-    await endIn('renews', 6);
-    assert.match(
-      await why('renews'),
-      /^Running normally: for 5 min \d s on [^/]+\/\d+, lease renewed 4 min ago\.\n(?!.*cronlatch release)/,
-    );
-    await endIn('renews', 3);
-    assert.match(
-      await why('renews'),
-      /If the holder has crashed, release it:\n {2}cronlatch release renews --owner /,
-    );
+    await register(guard, dailyJob('once'));
+    await guard.lockManager().tryLock({ name: 'once', lockAtMostFor });
     assert.match(
       await why('once'),
-      /If the holder has crashed, release it:\n {2}cronlatch release once --owner /,
+      /^Lock 'once' .+ Nothing renews it, so nothing shows whether its holder lives\. On its host: ps -p \d+\. If you have seen that its process is dead, release it:\n {2}cronlatch release once --owner /,
     );
     // A lock of no job. Each renewal writes a number after the owner.
     const lock = await guard.lockManager().tryLock({ name: 'by hand', lockAtMostFor });
@@ -132,6 +135,17 @@ testOperated(
     assert.doesNotMatch(await why(`'by hand'`), /cronlatch release/);
   },
 );
+
+testOperated('why reports that a job is disabled or on standby', async ({ guard, call, json }) => {
+  await register(guard, dailyJob('off', { enabled: false }), dailyJob('waits', { standby: true }));
+  assert.match(
+    (await call('why off')).stdout,
+    /^Job 'off' is disabled: its option enabled is false\. No instance runs it\.\n$/,
+  );
+  assert.match((await call('why waits')).stdout, /^All instances with job 'waits' are on standby\.\n/);
+  const { obstacles } = await json('why off');
+  assert.deepEqual(keysOf(obstacles, 'reason'), ['disabled']);
+});
 
 testOperated(
   'a lock that lockAtLeastFor keeps is not held by a process that has ended',
@@ -208,7 +222,7 @@ testOperated('why reads the owner of a lock as all other commands do', async ({ 
   await query(`UPDATE shedlock SET locked_by = '${owner}' WHERE name = 'send'`);
   assert.match(
     (await call('why send')).stdout,
-    /^Running normally: .+ on hold\/17\.\nLock 'send' is held by hold\/17\. /,
+    /^Running: .+ on hold\/17\.\nLock 'send' is held by hold\/17\. /,
   );
 });
 
@@ -261,7 +275,7 @@ testOperated('why explains each state of the newest run', async (bench) => {
   );
   const states = {
     running: /^The run for \S+ began at .+, but no process holds the lock\. /,
-    interrupted: new RegExp(`was interrupted, .+\n  cronlatch resolve bill ${today} --as OUTCOME `),
+    interrupted: new RegExp(`was interrupted at .+\n  cronlatch resolve bill ${today} --as OUTCOME `),
     skipped: /was skipped: operator\. To run it anyway:\n/,
     pending: /^The run for \S+ was due at /,
   };

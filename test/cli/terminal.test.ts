@@ -69,7 +69,11 @@ testOperated('a table has the same shape on every terminal, and breaks no word',
 
 testOperated('status and why fit on every terminal, and break no word', async (bench) => {
   const { call, runDaysAgo, guard } = bench;
-  await register(guard, dailyJob(OSAKA, { timeZone: 'Asia/Tokyo' }), dailyJob('bill', { keepAlive: true }));
+  await register(
+    guard,
+    dailyJob(OSAKA, { timeZone: 'Asia/Tokyo' }),
+    dailyJob('bill', { renewEveryMs: 200_000 }),
+  );
   await runDaysAgo(
     OSAKA,
     0,

@@ -12,7 +12,7 @@ export function dailyJob(job: string, declared: Partial<DeclaredJob> = {}): JobR
   return {
     job,
     declared: {
-      ...{ lock: job, lockAtMostForMs: 600_000, lockAtLeastForMs: 0, keepAlive: false },
+      ...{ lock: job, lockAtMostForMs: 600_000, lockAtLeastForMs: 0 },
       ...{ kind: 'day', timeZone: 'UTC', hasCalendar: false, hasScopeFunction: false },
       schedules: [{ expression: '0 3 * * *', timeZone: 'UTC', dialect: 'unix' }],
       ...declared,

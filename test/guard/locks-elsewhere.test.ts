@@ -65,7 +65,7 @@ testRedis('holds and running jobs are shown, and a Redis that is gone is a probl
   const guard = await guardOn(lockProvider);
   const job = await runningJob(holder, { name: 'busy', lockAtMostFor: '10m' });
   await pause(guard);
-  assert.deepEqual(await statesOf(guard), { busy: 'running', idle: 'ok', paused: 'on hold' });
+  assert.deepEqual(await statesOf(guard), { busy: 'running', idle: 'no record', paused: 'on hold' });
   const { problems, locks } = await guard.overview();
   assert.deepEqual([problems, locks], [[], undefined]);
   const site = siteOf(guard);
@@ -92,7 +92,7 @@ testEtcd(
     const guard = await guardOn(provider);
     const job = await runningJob(guard, { name: 'busy', lockAtMostFor: '10m' });
     await pause(guard);
-    assert.deepEqual(await statesOf(guard), { busy: 'running', idle: 'ok', paused: 'on hold' });
+    assert.deepEqual(await statesOf(guard), { busy: 'running', idle: 'no record', paused: 'on hold' });
     job.finish();
     await job.result;
     await gateway.close();
@@ -108,7 +108,7 @@ testOnZooKeeper('running jobs are shown, and a ZooKeeper that is gone is a probl
   const provider = await bench.provider({ client });
   const guard = await guardOn(provider);
   const job = await runningJob(guard, { name: 'busy', lockAtMostFor: '10m' });
-  assert.deepEqual(await statesOf(guard), { busy: 'running', idle: 'ok', paused: 'ok' });
+  assert.deepEqual(await statesOf(guard), { busy: 'running', idle: 'no record', paused: 'ok' });
   job.finish();
   await job.result;
   client.close();
@@ -126,7 +126,7 @@ void test('a lock name that the lock provider cannot have hides no other lock', 
   const guard = newGuard({ lockProvider, runStore, ...OPTIONS });
   for (const name of NAMES) declareLockJob(guard, { name, lockAtMostFor: '10m' });
   await guard.runOverdue();
-  assert.deepEqual(await statesOf(guard), { busy: 'running', paused: 'running', idle: 'ok' });
+  assert.deepEqual(await statesOf(guard), { busy: 'running', paused: 'running', idle: 'no record' });
 });
 
 void test('without a known job, a lock provider that does not answer is a problem', async () => {

@@ -83,10 +83,10 @@ void test('a crashed holder is a line: a warning if the run is retried, an error
   const lostClaim = 'host/1/abc';
   const event = { name: 'close-day', scheduledAt: undefined, run, lostClaim };
   assert.deepEqual(lineOf('run:takenOver', { ...event, lostAttempt: 1 }), [
-    "warn: cronlatch run:takenOver: job 'close-day' for 2026-11-20 started again (attempt 2); the holder of the last attempt crashed, and this attempt repeats its work.",
+    "warn: cronlatch run:takenOver: job 'close-day' for 2026-11-20 started again (attempt 2); the lease of the last attempt ended, and this attempt repeats its work.",
   ]);
   assert.deepEqual(lineOf('run:interrupted', event), [
-    "error: cronlatch run:interrupted: job 'close-day' for 2026-11-20 was interrupted (attempt 2); its holder crashed, and the run will not be retried. Check what it did, then call ledger.resolve().",
+    "error: cronlatch run:interrupted: job 'close-day' for 2026-11-20 was interrupted (attempt 2); its lease ended, and its holder has not come back, but may still be running. Check what it did, then call ledger.resolve().",
   ]);
 });
 

@@ -41,6 +41,59 @@ void test('an overview shows each job with its state, its problems and the comma
   );
 });
 
+void test('a job that runs is shown as running, also if its last run failed', async () => {
+  const { guard } = guardOfRuns();
+  let work = (): Promise<void> => Promise.reject(new Error('no disk'));
+  const tick = guard.wrap({ ...DAILY, oncePer: { period: 'tick' } }, () => work());
+  await tick();
+  assert.deepEqual(
+    (await guard.overview()).jobs.map(({ state }) => state),
+    ['failed'],
+  );
+  work = async () => {
+    const [job] = (await guard.overview()).jobs;
+    assert.deepEqual([job?.state, job?.running.length], ['running', 1]);
+    assert.match(job?.problems[0]?.text ?? '', /no disk/);
+  };
+  await tick();
+});
+
+void test('jobs that share a lock are in use, not running, unless a run shows which of them runs', async () => {
+  const { guard } = guardOfRuns();
+  const shared = { ...JOB, name: 'books', shared: true };
+  guard.wrap({ ...shared, oncePer: { name: 'close-day', period: 'tick' } }, () => assert.fail('ran'));
+  const report = guard.wrap({ ...shared, oncePer: { name: 'report', period: 'tick' } }, async () => {
+    const { jobs } = await guard.overview();
+    assert.deepEqual(
+      jobs.map(({ job, state, notes }) => [job, state, notes.map(({ kind }) => kind)]),
+      [
+        ['report', 'running', []],
+        ['close-day', 'not run yet', ['in use']],
+      ],
+    );
+    const [note] = jobs[1]?.notes ?? [];
+    assert.match(
+      note?.text ?? '',
+      /^Lock 'books' of job 'close-day' is in use by \S+\. Other jobs have it, too: report\.$/,
+    );
+  });
+  await report();
+  assert.equal((await guard.overview()).jobs[0]?.state, 'ok');
+});
+
+void test('a job without a run is not ok, nor one that has only a lock and no answered tick', async () => {
+  const { guard } = guardOfRuns();
+  guard.wrap(DAILY, () => {});
+  const tick = guard.wrap({ ...JOB, name: 'plain' }, () => {}, { schedule: '0 3 * * *' });
+  const states = async () =>
+    Object.fromEntries((await guard.overview()).jobs.map(({ job, state }) => [job, state]));
+  await guard.runOverdue();
+  assert.deepEqual(await states(), { 'close-day': 'not run yet', plain: 'no record' });
+  await tick();
+  await guard.runOverdue();
+  assert.deepEqual(await states(), { 'close-day': 'not run yet', plain: 'ok' });
+});
+
 void test('a failed run in a time zone that this host does not know is shown in UTC', async () => {
   const { guard, runStore } = guardOfRuns();
   const key = { job: 'close-day', scope: '', periodKey: '2026-11-20' };

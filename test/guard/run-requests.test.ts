@@ -174,7 +174,10 @@ void test('a job with only a lock is not repeated if the instance that took its 
   await of.ledger.requestRun('poll', ACT);
   await takenByCrashed(of, 'poll');
   await of.guard.runOverdue();
-  assert.deepEqual(await stateOf(of, 'poll'), ['interrupted', 'gone/1/x crashed']);
+  assert.deepEqual(await stateOf(of, 'poll'), [
+    'interrupted',
+    'the lease of gone/1 ended, and it has not come back',
+  ]);
 });
 
 const CRASHES = [

@@ -21,7 +21,7 @@ function registration(
   kind: 'lock' | 'custom' = 'custom',
 ): JobRegistration {
   const declared: DeclaredJob = {
-    ...{ lock: job, lockAtMostForMs: 600_000, lockAtLeastForMs: 0, keepAlive: false },
+    ...{ lock: job, lockAtMostForMs: 600_000, lockAtLeastForMs: 0 },
     kind,
     ...{ schedules, hasCalendar: false, hasScopeFunction: false },
   };

@@ -20,7 +20,7 @@ export function addLockCommands(program: Command): void {
   addGuardCommand(program, 'locks', 'list the locks and their holders')
     .option('--held', 'only locks that are held')
     .action(withGuard(listLocks));
-  addChangeCommand(program, 'release <lock>', 'release a lock whose holder has crashed')
+  addChangeCommand(program, 'release <lock>', 'release a lock whose holder is dead')
     .requiredOption('--owner <owner>', 'the holder, as locks shows it')
     .action(withGuard(release));
   addChangeCommand(program, 'purge', 'delete runs that ended long ago')
@@ -71,7 +71,7 @@ async function release(
   const { lockedBy, lockUntil } = state;
   if (leaseOf(lockedBy) !== leaseOf(owner) && instanceOf(lockedBy) !== owner)
     throw new ConflictError(
-      `Lock '${name}' is held by '${lockedBy}', not by '${owner}'. If that holder has crashed, pass it as --owner.`,
+      `Lock '${name}' is held by '${lockedBy}', not by '${owner}'. If you have seen that that holder is dead, pass it as --owner.`,
     );
   const change = [
     `release lock ${shown(name)}, held by ${shown(lockedBy)} until ${shown(lockUntil)}`,

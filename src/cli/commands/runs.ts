@@ -49,11 +49,11 @@ export function addRunCommands(program: Command): void {
       ),
     );
   const outcome = new Option('--as <outcome>', 'the outcome; pending: run it again');
-  addRunCommand(program, 'resolve <period>', 'record the outcome of a run whose holder has crashed')
+  addRunCommand(program, 'resolve <period>', 'record the outcome of a run that was interrupted')
     .addOption(outcome.choices(['completed', 'failed', 'pending'] satisfies Outcome[]).makeOptionMandatory())
     .action(
       changeRun('resolve', ({ as }) =>
-        as === 'pending' ? 'It runs again, if it has an attempt left.' : `It counts as ${as}.`,
+        as === 'pending' ? `It runs again, if it has an attempt left. ${MAY_RUN}` : `It counts as ${as}.`,
       ),
     );
   addRunCommand(program, 'skip <period>', 'record that a period has no run').action(
@@ -61,6 +61,8 @@ export function addRunCommands(program: Command): void {
   );
 }
 
+const MAY_RUN =
+  'Its last holder may still be running it, and would not be stopped: first make sure that it has ended.';
 const FORCED = ' A holder that is still running can no longer complete it, but is not stopped.';
 
 /** The newest run is the default of a period that is optional. */

@@ -38,7 +38,7 @@ async function show(guard: JobGuard, { check, tolerance, json }: StatusOptions):
   if (json) return printJson('status', overview);
   const notes = overview.jobs.flatMap((job) => job.notes);
   if (check) return printChecked(problems, notes);
-  printText(headOf(guard, overview), 'bold');
+  for (const line of headOf(guard, overview)) printText(line, 'bold');
   if (problems.length + notes.length > 0) print('');
   for (const { kind, text, command } of [...problems, ...notes]) {
     const [style, [symbol]] = stateCell(kind);
@@ -48,8 +48,8 @@ async function show(guard: JobGuard, { check, tolerance, json }: StatusOptions):
   const { now, jobs, locks, hasRegister } = overview;
   const others = (locks ?? []).slice(0, MOST_OTHERS);
   printTable([...jobs.map((job) => rowOf(job, now)), ...others.map((lock) => rowOfLock(lock, now))], {
-    drop: ['next tick', 'started', 'last run'],
-    wrap: 'holder',
+    drop: ['started'],
+    wrap: 'state',
   });
   if (locks === undefined && overview.problems.length === 0)
     printText('The lock provider of this guard cannot list its locks, so only those of jobs are shown.');
@@ -99,34 +99,40 @@ function printChecked(problems: readonly JobRemark[], notes: readonly JobRemark[
   if (problems.length === 0) print('no problems');
 }
 
-function headOf(guard: JobGuard, { now, jobs }: Overview): string {
+/** The place and the time, then the answer. */
+function headOf(guard: JobGuard, { now, jobs }: Overview): string[] {
   const { address, name } = databaseOfGuard(guard)?.database ?? {};
   const place = address && [address, ...(name === undefined ? [] : [`database ${name}`])].join(', ');
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-  return [...(place === undefined ? [] : [place]), at(now, timeZone), answerOf(jobs)].join(' · ');
+  return [[...(place === undefined ? [] : [place]), at(now, timeZone)].join(' · '), answerOf(jobs)];
 }
 
 function rowOf({ job, state, lastRun, lock, running, nextScheduledAt }: JobOverview, now: Date): Row {
   const [style, symbol] = stateCell(state);
   const instances = [...new Set(running.map(({ claimedBy = '' }) => instanceOf(claimedBy)))].join(', ');
+  const holder = instances ? ` on ${instances}` : lock && isWithHolder(state) ? holderOf(lock, now) : '';
   return {
     job,
-    state: state === 'running' ? [style, `${symbol}${progressOf(running)}`] : [style, symbol],
+    state: [style, `${symbol}${state === 'running' ? progressOf(running) : ''}${holder}`],
     'last run': lastRun?.periodKey,
     started: relative(lastRun?.startedAt ?? lock?.lockedAt, now),
-    holder: lock ? holderOf(lock, now) : instances || undefined,
     'next tick': relative(nextScheduledAt, now),
   };
 }
 
 function rowOfLock(lock: LockState, now: Date): Row {
   const { name, lockedAt } = lock;
-  const state = stateCell(stateOfLock(lock)[0]);
-  return { job: name, state, started: relative(lockedAt, now), holder: holderOf(lock, now) };
+  const [style, symbol] = stateCell(stateOfLock(lock)[0]);
+  return { job: name, state: [style, `${symbol}${holderOf(lock, now)}`], started: relative(lockedAt, now) };
 }
 
-/** With the end of a lock that nothing renews. */
+function isWithHolder(state: JobOverview['state']): boolean {
+  return state === 'running' || state === 'kept' || state === 'on hold';
+}
+
+/** Of a lock that nothing renews, with its end. */
 function holderOf(lock: LockState, now: Date): string {
   const [state, holder = ''] = stateOfLock(lock);
-  return state === 'held' ? holder : `${holder}, ends ${relative(lock.lockUntil, now)}`;
+  if (state === 'held') return ` on ${holder}`;
+  return `${state === 'kept' ? ` on ${holder}` : ''}, ends ${relative(lock.lockUntil, now)}`;
 }

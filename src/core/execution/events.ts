@@ -109,9 +109,9 @@ export interface CronlatchEvents {
   };
   /** The closing guard has stopped the handler by its signal. The run is due at once, and the attempt does not count. */
   'run:givenBack': RunLockEvent & { readonly durationMs: number };
-  /** The holder of an attempt crashed. The attempt that `run` names repeats its work. */
+  /** The lease of an attempt ended, and its holder has not come back. The attempt that `run` names repeats its work. */
   'run:takenOver': RunLockEvent & { readonly lostAttempt: number; readonly lostClaim: string | undefined };
-  /** The holder of an attempt crashed, and an operator must resolve the run. */
+  /** The lease of an attempt ended, and its holder has not come back. An operator must resolve the run. */
   'run:interrupted': RunLockEvent & { readonly lostClaim: string | undefined };
   /** The lease is lost, but the handler still runs. This process does not start the job again before it settles. */
   'run:stuck': LockEvent;

@@ -16,7 +16,7 @@ export type TaskResult<T> =
  * - `running-elsewhere`: another instance runs it, or may still run it.
  * - `not-due`: no attempt is due now: a failed run is retried later, or a later tick of its period comes on a business day.
  * - `exhausted`: it has failed permanently.
- * - `interrupted`: its holder crashed, and an operator must resolve the run.
+ * - `interrupted`: its lease ended, its holder has not come back, and an operator must resolve the run.
  * - `skipped`: the period is recorded as having no run.
  * - `calendar`: the date is not a business day, or the calendar failed and cronlatch will ask it again.
  * - `deadline`: it is too late for a first attempt.

@@ -1,4 +1,4 @@
-import { LONGEST_OWNER, RELEASED_MARK } from './owner';
+import { isKept, LONGEST_OWNER, RELEASED_MARK } from './owner';
 
 /** The longest owner that leaves room for the mark of a release. */
 export const LONGEST_HOLD_OWNER = LONGEST_OWNER - RELEASED_MARK.length;
@@ -15,6 +15,13 @@ export function readHold(lockedBy: string) {
     /^hold\/([^/]+)\/(.+)\/([\d-]+T[\d:.]+Z)$/s.exec(lockedBy) ?? [];
   const actor = encoded?.replaceAll('%2F', '/').replaceAll('%25', '%');
   return actor === undefined ? undefined : { actor, reason, since: new Date(since) };
+}
+
+/** Neither an operator holds it, nor `lockAtLeastFor` keeps it. */
+export function isHeldByProcess(
+  lock: { readonly isHeld: boolean; readonly lockedBy: string } | undefined,
+): boolean {
+  return lock?.isHeld === true && !isKept(lock.lockedBy) && !isHoldOwner(lock.lockedBy);
 }
 
 export function isHoldOwner(lockedBy: string): boolean {

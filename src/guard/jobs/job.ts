@@ -111,7 +111,7 @@ export function declaredJobOf(job: AdmittedJob): DeclaredJob {
     hasNameFunction: job.nameOf && true,
     lockAtMostForMs: lock.lockAtMostForMs,
     lockAtLeastForMs: lock.lockAtLeastForMs,
-    keepAlive: lock.renewEveryMs !== undefined,
+    renewEveryMs: lock.renewEveryMs,
     kind: kindOf(policy),
     timeZone: policy?.period.timeZone,
     dayStart: policy?.period.dayStart,

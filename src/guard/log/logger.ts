@@ -102,9 +102,9 @@ const CONSEQUENCES: { readonly [K in LoggedEvent]?: string } = {
   'lock:releaseFailed': 'the lock is free when its lease has expired',
   'lock:forced': 'another instance can run the job now',
   'run:givenBack': 'the guard is closing, so an instance starts it again, and this attempt does not count',
-  'run:takenOver': 'the holder of the last attempt crashed, and this attempt repeats its work',
+  'run:takenOver': 'the lease of the last attempt ended, and this attempt repeats its work',
   'run:interrupted':
-    'its holder crashed, and the run will not be retried. Check what it did, then call ledger.resolve()',
+    'its lease ended, and its holder has not come back, but may still be running. Check what it did, then call ledger.resolve()',
   'run:stuck':
     'its lease has expired but the job is still running. This process will not start it again until it finishes',
   'job:late': 'no instance has answered this tick',

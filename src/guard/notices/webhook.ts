@@ -7,7 +7,7 @@ export interface Notice {
   /** Made from what the notice reports, so a repeat has the same. Drop repeats by it. */
   readonly id: string;
   /**
-   * `failed`: a run failed permanently. `interrupted`: the holder of a run crashed, and `onCrash` is `'hold'`. `late`: no
+   * `failed`: a run failed permanently. `interrupted`: the lease of a run ended, and `onCrash` is `'hold'`. `late`: no
    * instance has answered a tick. `missed`: an expected period has ended without a run. `hold-ended`: the hold or pause of
    * an operator has ended at its time.
    */

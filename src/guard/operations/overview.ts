@@ -1,6 +1,6 @@
 import type { LockState } from '../../core';
 import { DAY_MS, parseDuration, type Duration } from '../../core/duration';
-import { readHold } from '../../core/lease/hold-owner';
+import { isHeldByProcess } from '../../core/lease/hold-owner';
 import { describeAhead } from '../../core/lease/lock-records';
 import { isOwnName } from '../../core/lock-name';
 import { isKept } from '../../core/lease/owner';
@@ -24,7 +24,7 @@ import {
   type KnownJob,
 } from './remarks';
 
-/** The states of a job in one word, the worst first. */
+/** The states of a job in words, the worst first. A job that runs is shown as running. */
 const STATES = [
   ...([
     'failed',
@@ -37,19 +37,21 @@ const STATES = [
     'late',
     'unreachable',
   ] as const),
-  ...(['due', 'running', 'kept', 'ok', 'disabled'] as const),
+  ...(['due', 'running', 'kept', 'ok', 'not run yet', 'no record', 'disabled'] as const),
 ];
 
 /** One job, with all its scopes. */
 export interface JobOverview {
   readonly job: string;
   /**
-   * In one word. Besides the kinds of remarks:
+   * In words. Besides the kinds of remarks:
    *
+   * - `running`: one of its runs is running, or an instance holds its lock and no other job has that. It comes before all others.
    * - `due`: its newest run is waiting for an attempt.
-   * - `running`: an instance holds its lock, or one of its runs is running.
    * - `kept`: the run has ended, and `lockAtLeastFor` keeps its lock.
    * - `disabled`: `enabled` is `false`.
+   * - `not run yet`: it keeps runs, and has none.
+   * - `no record`: it has only a lock, and no instance has answered a tick yet.
    * - `ok`: nothing of that.
    */
   readonly state: (typeof STATES)[number];
@@ -126,14 +128,20 @@ export async function readOverview(
   const { held, areAll, failure } = await readHeldLocks(guardLocks, new Set([...names].map(lockNameOf)));
   const isUnreachable = failure !== undefined;
   const lockOf = new Map(held.map((lock) => [lock.name, lock]));
-  const declared = new Set(registered.map((job) => job.declared.lock));
+  const declared = new Map<string, string[]>();
+  for (const {
+    job,
+    declared: { lock },
+  } of registered)
+    declared.set(lock, [...(declared.get(lock) ?? []), job]);
   for (const lock of held) if (!declared.has(lock.name) && describeAhead(lock)) names.add(lock.name);
   const jobs = [...names].sort().map((name) => {
     const [job, row, own] = [jobOf.get(name), rowOf.get(name), runsOf.get(name) ?? []];
     const lock = lockOf.get(lockNameOf(name));
     const timeZone = zoneOf(job?.declared) ?? own[0]?.timeZone ?? 'UTC';
     const at = (instant = now): string => when(instant, { timeZone, now });
-    const found: KnownJob = { name, job, lock, isUnreachable, runs: own, now, timeZone, at };
+    const sharing = (job ? (declared.get(job.declared.lock) ?? []) : []).filter((each) => each !== name);
+    const found: KnownJob = { name, job, lock, sharing, isUnreachable, runs: own, now, timeZone, at };
     const unread = row ? [unreadableRemark(row)] : [];
     const late = job && lateTime(job, own, { now, lateAfterMs, lock });
     const ofSchedule = [...lateRemark(found, late), ...missedRemark(name, missed?.get(name) ?? [])];
@@ -141,7 +149,10 @@ export async function readOverview(
   });
   for (const { lock } of jobs) if (lock) lockOf.delete(lock.name);
   for (const { name } of held) if (isOwnName(name)) lockOf.delete(name);
-  const placeOf = ({ job, state }: JobOverview) => (isOwnName(job) ? STATES.length : STATES.indexOf(state));
+  const placeOf = ({ job, state, problems }: JobOverview): number => {
+    const kinds: readonly string[] = [state, ...problems.map(({ kind }) => kind)];
+    return isOwnName(job) ? STATES.length : STATES.findIndex((each) => kinds.includes(each));
+  };
   jobs.sort((a, b) => placeOf(a) - placeOf(b));
   const problems = failure ? [unreachableRemark(context?.lockProvider, failure)] : [];
   const locks = areAll ? [...lockOf.values()] : undefined;
@@ -161,18 +172,23 @@ function overviewOfJob(found: KnownJob, others: readonly JobRemark[]): JobOvervi
   const problems = [...ofRuns, ...others];
   const running = runs.filter(({ state }) => state === 'running');
   const isKeptLock = lock !== undefined && isKept(lock.lockedBy);
-  const isHeld = lock !== undefined && !isKeptLock && !readHold(lock.lockedBy);
+  // The row of a lock that several jobs share does not show which of them runs.
+  const isHeld = isHeldByProcess(lock) && found.sharing.length === 0;
+  const isRecorded = job?.declared.kind !== 'lock';
+  const isOn = job?.declared.enabled !== false;
   const words: Partial<Record<string, boolean>> = {
-    unreachable: found.isUnreachable && job?.declared.enabled !== false,
+    unreachable: found.isUnreachable && isOn,
     due: newest?.state === 'pending' || (newest?.state === 'failed' && newest.nextAttemptAt !== undefined),
     running: isHeld || running.length > 0,
     kept: isKeptLock,
-    ok: job?.declared.enabled !== false,
+    ok: isOn && (isRecorded ? newest !== undefined : job?.answeredAt !== undefined),
+    'not run yet': isOn && isRecorded,
+    'no record': isOn,
     ...Object.fromEntries([...problems, ...notes].map(({ kind }) => [kind, true])),
   };
   return {
     job: name,
-    state: STATES.find((state) => words[state]) ?? 'disabled',
+    state: words['running'] ? 'running' : (STATES.find((state) => words[state]) ?? 'disabled'),
     problems,
     notes,
     lastRun: newest,

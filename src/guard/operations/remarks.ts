@@ -1,6 +1,7 @@
 import type { LockProvider, LockState, LockStorageError } from '../../core';
 import { DAY_MS } from '../../core/duration';
-import { readHold } from '../../core/lease/hold-owner';
+import { isHeldByProcess, readHold } from '../../core/lease/hold-owner';
+import { instanceOf } from '../../core/lease/owner';
 import { describeAhead } from '../../core/lease/lock-records';
 import type { LatestRun, RegisteredJob } from '../../ledger';
 import type { CalendarPeriod } from '../../ledger/periods/period';
@@ -19,7 +20,7 @@ export interface JobRemark {
    *
    * - `clock`: its lock or a run has a time that lies ahead of the database's clock.
    * - `failed`: a run failed permanently.
-   * - `interrupted`: the holder of a run crashed, and `onCrash` is `'hold'`.
+   * - `interrupted`: the lease of a run ended, its holder has not come back, and `onCrash` is `'hold'`.
    * - `late`: a scheduled time has passed, and no instance has answered its tick.
    * - `missed`: an expected period has no run, and can no longer get one by itself. Those of the last seven days count, and
    *   the newest one.
@@ -29,10 +30,11 @@ export interface JobRemark {
    * Notes:
    *
    * - `on hold`: an operator holds the lock.
+   * - `in use`: a process holds its lock, which other jobs share, so it is unknown which of them runs.
    * - `standby`: all instances that declare the job are on standby.
    * - `undeclared`: no instance has declared the job for a week.
    */
-  readonly kind: Problem | 'on hold' | 'standby' | 'undeclared';
+  readonly kind: Problem | 'on hold' | 'in use' | 'standby' | 'undeclared';
   /** Of `failed`, `interrupted`, `late` and `missed`: the same as long as it is about the same attempt, or about ticks of one day. */
   readonly id?: string | undefined;
   readonly text: string;
@@ -48,6 +50,8 @@ export interface KnownJob {
   readonly name: string;
   readonly job: RegisteredJob | undefined;
   readonly lock: LockState | undefined;
+  /** The other jobs with the same lock. */
+  readonly sharing: readonly string[];
   readonly isUnreachable: boolean;
   readonly runs: readonly LatestRun[];
   readonly now: Date;
@@ -64,20 +68,27 @@ export function unreachableRemark(
   return { kind: 'unreachable', text };
 }
 
-export function notesOf({ name, job, lock, now, at }: KnownJob): JobRemark[] {
+export function notesOf({ name, job, lock, sharing, runs, now, at }: KnownJob): JobRemark[] {
   const notes: JobRemark[] = [];
   const hold = lock && readHold(lock.lockedBy);
   if (lock && hold) {
     const text = `${hold.actor} holds lock '${lock.name}': ${hold.reason}. The hold ends ${at(lock.lockUntil)}. To end it now:`;
     notes.push({ kind: 'on hold', text, command: endOfHold(lock.name, job) });
   }
-  if (job?.declared.standby)
-    notes.push({ kind: 'standby', text: `All instances with job '${name}' are on standby.` });
+  if (lock && isHeldByProcess(lock) && sharing.length > 0 && !runs.some(({ state }) => state === 'running')) {
+    const text = `Lock '${lock.name}' of job '${name}' is in use by ${instanceOf(lock.lockedBy)}. Other jobs have it, too: ${sharing.join(', ')}.`;
+    notes.push({ kind: 'in use', text });
+  }
+  if (job?.declared.standby) notes.push({ kind: 'standby', text: standbyText(name) });
   if (job && now.getTime() - job.registeredAt.getTime() > UNDECLARED_AFTER_MS) {
     const text = `Job '${name}' was last declared ${at(job.registeredAt)}. If your code no longer has it:`;
     notes.push({ kind: 'undeclared', text, command: operatorCommand('forget', [name]) });
   }
   return notes;
+}
+
+export function standbyText(job: string): string {
+  return `All instances with job '${job}' are on standby.`;
 }
 
 /** The command that ends the hold of a lock, by the name of its job if that is known. */

@@ -14,7 +14,7 @@ const STATES: readonly (readonly [Tone, symbol: string, states: readonly string[
   ['red', '○', ['missed']],
   ['yellow', '‖', ['on hold', 'standby']],
   ['yellow', '◌', ['kept', 'due', 'pending']],
-  ['cyan', '▶', ['running', 'held']],
+  ['cyan', '▶', ['running', 'held', 'in use']],
   ['green', '✓', ['ok', 'completed']],
 ];
 

@@ -1,6 +1,6 @@
 import { InvalidLockConfigurationError, noneAfter, SchemaMismatchError, type LockState } from '../../core';
 import { isAhead } from '../../core/clock';
-import { readHold } from '../../core/lease/hold-owner';
+import { isHeldByProcess, readHold } from '../../core/lease/hold-owner';
 import { instanceOf, isKept, leaseOf } from '../../core/lease/owner';
 import type { RegisteredJob, Run } from '../../ledger';
 import { LATE_AFTER_MS, lateTime, nextTimeOf } from '../../ledger/expected';
@@ -14,7 +14,14 @@ import {
   type When,
 } from '../../ledger/operator/state-of-run';
 import { describeDuration, relative } from '../log/time-texts';
-import { clockRemark, endOfHold, missedRemark, unreachableRemark, type JobRemark } from './remarks';
+import {
+  clockRemark,
+  endOfHold,
+  missedRemark,
+  standbyText,
+  unreachableRemark,
+  type JobRemark,
+} from './remarks';
 import { isNoAnswer, type GuardLocks } from './guard-locks';
 import { JobCatalog } from './job-catalog';
 
@@ -75,10 +82,11 @@ export async function readWhy(
   return {
     obstacles: [
       ...(down ? [{ reason: down.kind, text: down.text }] : []),
+      ...switchObstacles(registered),
       ...lockObstacles(lock, registered, now, when),
       ...(ofRun && !isPast ? [ofRun] : []),
     ],
-    running: lock && isRunning(lock, registered, now) ? runningText(lock, registered, run, now) : undefined,
+    running: runningText(lock, registered, run, now),
     past: isPast && run.state !== 'completed' ? ofRun : undefined,
     missed,
     tick: tickText(nextScheduledAt, late, when),
@@ -102,6 +110,14 @@ async function valueOrFailure<T, E extends Error>(
   }
 }
 
+/** Of a job that its code does not run. */
+function switchObstacles(registered: RegisteredJob | undefined): Obstacle[] {
+  const { job = '', declared } = registered ?? {};
+  const off = `Job '${job}' is disabled: its option enabled is false. No instance runs it.`;
+  if (declared?.enabled === false) return [{ reason: 'disabled', text: off }];
+  return declared?.standby ? [{ reason: 'standby', text: standbyText(job) }] : [];
+}
+
 function lockObstacles(
   lock: LockState | undefined,
   registered: RegisteredJob | undefined,
@@ -123,46 +139,64 @@ function lockObstacles(
   }
   const granted = lockedAt === undefined ? '' : ` was granted ${when(lockedAt)}, and`;
   const held = `Lock '${name}' is held by ${instanceOf(lockedBy)}. Its lease${granted} ends ${when(lockUntil)} at the latest.`;
-  if (isRunning(lock, registered, now)) {
-    const text = `${held} Its holder renews it, so it is running: wait for its end. If it crashes, it renews no more, and this command shows how to release the lock.`;
-    return [{ reason: 'locked', text }];
-  }
-  const text = `${held} It becomes free when the holder ends. If the holder has crashed, release it:`;
+  const { life, dueAt } = lifeOf(lock, registered, now);
+  const [text, mayBeDead] = WORDS_OF_LIFE[life](dueAt && when(dueAt));
+  const pid = /\/(\d+)$/.exec(instanceOf(lockedBy))?.[1];
+  const look = life === 'renews' || pid === undefined ? '' : ` On its host: ps -p ${pid}.`;
+  if (!mayBeDead) return [{ reason: 'locked', text: `${held} ${text}${look}` }];
   const command = operatorCommand('release', [name], ['--owner', lockedBy]);
-  return [{ reason: 'locked', text, command }];
+  const advice = 'If you have seen that its process is dead, release it:';
+  return [{ reason: 'locked', text: `${held} ${text}${look} ${advice}`, command }];
 }
 
-/** A holder renews at the latest when half of its lease has passed. The share of it that is left shows one that does not. */
-const LEFT_AFTER_RENEWAL = 0.4;
+/** What the lease of a held lock shows of its holder. `'unknown'`: nothing renews it, as far as is known. */
+type Life = 'renews' | 'not due' | 'late' | 'unknown';
 
-/** Whether the holder took or renewed its lease not long ago, and will renew it again. */
-export function isRunning(
-  { isHeld, lockedBy, lockUntil, lockedAt, readAt }: LockState,
+const WORDS_OF_LIFE: Readonly<Record<Life, (due?: string) => readonly [text: string, mayBeDead: boolean]>> = {
+  renews: (due) => [`Its holder renews it${due ? `, the next time ${due}` : ''}: wait for its end.`, false],
+  'not due': (due) => [
+    `Its holder did not have to renew it yet. The first renewal is due ${due}. Nothing shows before whether it lives.`,
+    false,
+  ],
+  late: (due) => [`Its renewal was due ${due}, and did not come.`, true],
+  unknown: () => ['Nothing renews it, so nothing shows whether its holder lives.', true],
+};
+
+/** So much of a lease, and 5 s: a renewal that comes later is late. */
+const LATE_SHARE = 0.1;
+
+/** Of a lock that a process holds. Each renewal writes a number after the owner. */
+export function lifeOf(
+  { lockedBy, lockUntil }: LockState,
   registered: RegisteredJob | undefined,
   now: Date,
-): boolean {
-  if (!isHeld || isKept(lockedBy) || readHold(lockedBy) || isAhead(lockedAt, readAt)) return false;
-  // Without a declaration, the length of the lease is unknown.
-  if (registered === undefined) return leaseOf(lockedBy) !== lockedBy;
-  const { keepAlive, lockAtMostForMs } = registered.declared;
-  const leftMs = lockUntil.getTime() - now.getTime();
-  return keepAlive && leftMs >= lockAtMostForMs * LEFT_AFTER_RENEWAL;
+): { readonly life: Life; readonly renewedAt?: Date; readonly dueAt?: Date } {
+  const isRenewed = leaseOf(lockedBy) !== lockedBy;
+  if (registered === undefined) return { life: isRenewed ? 'renews' : 'unknown' };
+  const { renewEveryMs, lockAtMostForMs } = registered.declared;
+  if (renewEveryMs === undefined) return { life: 'unknown' };
+  const renewedAt = new Date(lockUntil.getTime() - lockAtMostForMs);
+  const dueAt = new Date(renewedAt.getTime() + renewEveryMs);
+  const isLate = now.getTime() - dueAt.getTime() > lockAtMostForMs * LATE_SHARE + 5000;
+  return { life: isLate ? 'late' : isRenewed ? 'renews' : 'not due', renewedAt, dueAt };
 }
 
+/** A sentence about a run that is seen to live. */
 function runningText(
-  { lockedBy, lockedAt, lockUntil }: LockState,
+  lock: LockState | undefined,
   registered: RegisteredJob | undefined,
   run: Run | undefined,
   now: Date,
-): string {
+): string | undefined {
+  if (lock === undefined || !isHeldByProcess(lock) || isAhead(lock.lockedAt, lock.readAt)) return undefined;
+  const { life, renewedAt } = lifeOf(lock, registered, now);
+  if (life !== 'renews') return undefined;
+  const { lockedBy, lockedAt } = lock;
   const [attempt, startedAt = lockedAt] =
     run?.state === 'running' ? [`attempt ${run.attempt} `, run.startedAt] : [''];
   const since = startedAt && `for ${describeDuration(Math.max(0, now.getTime() - startedAt.getTime()))} `;
-  const leaseMs = registered?.declared.lockAtMostForMs;
-  const renewedAt = leaseMs === undefined ? undefined : new Date(lockUntil.getTime() - leaseMs);
-  const isRenewed = renewedAt && lockedAt && renewedAt.getTime() - lockedAt.getTime() >= 1000;
-  const renewed = isRenewed ? `, lease renewed ${relative(renewedAt, now)}` : '';
-  return `Running normally: ${attempt}${since ?? ''}on ${instanceOf(lockedBy)}${renewed}.`;
+  const renewed = renewedAt ? `, lease renewed ${relative(renewedAt, now)}` : '';
+  return `Running: ${attempt}${since ?? ''}on ${instanceOf(lockedBy)}${renewed}.`;
 }
 
 function runObstacle(run: Run, words: RunWords): Obstacle {

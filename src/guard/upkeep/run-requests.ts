@@ -1,7 +1,7 @@
 import { SchemaMismatchError, type LockedTask, type SkipReason, type StatementOptions } from '../../core';
 import type { CallEnd } from '../../core/execution/event-hub';
 import { LastingFailure } from '../../core/lasting-failure';
-import { newOwner } from '../../core/lease/owner';
+import { instanceOf, newOwner } from '../../core/lease/owner';
 import type { StoredRequest } from '../../ledger';
 import { isRequestDue } from '../../ledger/operator/request-run';
 import { periodOfKey } from '../../ledger/periods/period-of-key';
@@ -99,9 +99,12 @@ export class RunRequests implements Service {
       if (!(await this.requests.take(id, { owner, leaseMs: LEASE_MS }, limitOf(context)))) return false;
       stopRenewing = this.#keepTaken(id, owner);
       const wasTaken = state === 'taken';
-      const hasCrashed = wasTaken && (job.policy === undefined || (await this.#record(job, request, now)));
-      const end: RequestChange = hasCrashed
-        ? { state: 'interrupted', outcome: `${takenBy} crashed` }
+      const isLost = wasTaken && (job.policy === undefined || (await this.#record(job, request, now)));
+      const end: RequestChange = isLost
+        ? {
+            state: 'interrupted',
+            outcome: `the lease of ${instanceOf(takenBy ?? '')} ended, and it has not come back`,
+          }
         : await this.#run(job, request, now);
       const change = (options: StatementOptions) => this.requests.change(id, owner, end, options);
       await retryTransient(context, change, (outcome) => outcome !== 'nothing-ran');

@@ -20,8 +20,8 @@ export interface LedgerRunCoordinatorOptions extends ScheduleJobsOptions {
  *
  * `scheduleDistributed` does all this, so you need a coordinator only for a task that you create yourself. Pass it in the
  * task's options, or to `setRunCoordinator` before you create the task. Then pass the task to `observe`. cronlatch cannot
- * call the function of such a task: its runs are not retried, and no operator can start one. A tick whose instance crashed
- * is `failed (crashed)`.
+ * call the function of such a task: its runs are not retried, and no operator can start one. A tick whose lease ended
+ * is `failed (lease-ended)`.
  */
 export class LedgerRunCoordinator implements RunCoordinator {
   readonly #calls: Calls;

@@ -1,5 +1,6 @@
 import type { RunIdentity } from '../../core';
-import { isRunAhead, type Run, type RunKey } from '../run';
+import { instanceOf } from '../../core/lease/owner';
+import { isRunAhead, LEASE_ENDED, type Run, type RunKey } from '../run';
 import type { RunState } from '../run-state';
 
 export interface StateOfRun {
@@ -39,7 +40,10 @@ export function stateOfRun(
   { isLocked = true, lockId, when = atTime, now }: RunWords = {},
 ): StateOfRun {
   const { state, attempt, nextAttemptAt, startedAt, finishedAt, claimedBy } = run;
-  const reason = (firstLines(run.error) ?? run.reason)?.replace(/\.$/, '');
+  const holder = claimedBy === undefined ? 'its holder' : instanceOf(claimedBy);
+  const notBack = `its lease had ended, and ${holder} has not come back`;
+  const error = firstLines(run.error)?.replace(/\.$/, '');
+  const reason = run.reason === LEASE_ENDED ? notBack : (error ?? run.reason);
   const because = reason === undefined ? '' : `: ${reason}`;
   const clock = isRunAhead(run, now) ? AHEAD : '';
   const is = (text: string, remedy?: Remedy): StateOfRun => ({ state, sentence: text + clock, remedy });
@@ -50,9 +54,9 @@ export function stateOfRun(
       return is(`was due ${when(nextAttemptAt)}`, { advice: `An instance starts it ${AT_A_CHECK}.` });
     case 'running':
       return isLocked
-        ? is(`is running: attempt ${attempt} started ${when(startedAt)} on ${claimedBy}`)
+        ? is(`is running: attempt ${attempt} started ${when(startedAt)} on ${holder}`)
         : is(
-            `began ${when(startedAt)} on ${claimedBy}, but no process holds the lock`,
+            `began ${when(startedAt)} on ${holder}, but no process holds the lock`,
             takeOverOf(run, lockId, when),
           );
     case 'completed':
@@ -65,8 +69,9 @@ export function stateOfRun(
         ? is(`failed permanently ${when(finishedAt)}, after attempt ${attempt}${because}`, rerun)
         : is(`failed ${when(finishedAt)}, and is due again ${when(nextAttemptAt)}${because}`, early);
     case 'interrupted':
-      return is('was interrupted, because its holder crashed', {
-        advice: 'Check what it did, then record its outcome: completed, failed or pending.',
+      return is(`was interrupted${finishedAt ? ` ${when(finishedAt)}` : ''}: ${notBack}`, {
+        advice:
+          'It may still be running: look there first. Then record its outcome: completed, failed or pending.',
         command: runCommand(run, 'resolve', '--as', 'OUTCOME'),
       });
     case 'skipped':
@@ -76,7 +81,7 @@ export function stateOfRun(
 
 /** A free lock proves that the holder is gone, but only if the run was claimed under this lock. */
 function takeOverOf(run: KnownRun, lockId: string | undefined, when: When): Remedy {
-  const isTaken = `If its holder has crashed, an instance takes it over ${AT_A_CHECK}`;
+  const isTaken = `If its holder is gone, an instance takes it over ${AT_A_CHECK}`;
   const isLater = `after its longest lease has ended ${when(run.leaseUntil)}`;
   if (run.lockId === lockId) return { advice: `${isTaken}.` };
   if (lockId === undefined)

@@ -160,7 +160,7 @@ export class RunClaimer {
       run.lockId === lockId
         ? 'a later grant of the lock has claimed the run'
         : 'the run was claimed under another lock, or in another place of the locks';
-    const message = `Could not take over ${describeRun(run)} from ${run.claimedBy}, although lock '${lockName}' was free: ${why}. If that process has crashed, an instance takes the run over after ${run.leaseUntil?.toISOString()}. To run it again now: ${commandText(runCommand(run, 'rerun', '--force'))}`;
+    const message = `Could not take over ${describeRun(run)} from ${run.claimedBy}, although lock '${lockName}' was free: ${why}. If that process is gone, an instance takes the run over after ${run.leaseUntil?.toISOString()}. To run it again now: ${commandText(runCommand(run, 'rerun', '--force'))}`;
     this.context.events.warn(message);
   }
 
@@ -187,7 +187,7 @@ export class RunClaimer {
         this.context.events.emit('run:interrupted', { ...event, lostClaim: lost.claimedBy });
       else {
         const error = new ClaimLostError(
-          `The holder of attempt ${lost.attempt} of ${describeRun(lost)} crashed, and no attempt is left: the run has failed permanently.`,
+          `The lease of attempt ${lost.attempt} of ${describeRun(lost)} ended, and no attempt is left: the run has failed permanently.`,
         );
         this.context.events.emit('run:failed', { ...event, error, durationMs: 0, isFinal: true });
       }

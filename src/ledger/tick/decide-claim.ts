@@ -1,6 +1,6 @@
 import { earliestTickOf, isPastStartDeadline, type JobPolicy } from '../policy/job-policy';
 import { retriesEndAt } from '../policy/retry';
-import { identityOf, madeUpMark, type Claim, type Run } from '../run';
+import { identityOf, LEASE_ENDED, madeUpMark, type Claim, type Run } from '../run';
 import { runEventOf, type Decision, type FoundRun, type NewRun, type NewRunEvent } from '../run-store';
 
 /** The holder of a lock that is about to claim a run, for one attempt. */
@@ -23,7 +23,7 @@ type ClaimRefusal =
 export type ClaimVerdict =
   /** `lost` is the attempt that this one repeats, if any. */
   | { readonly kind: 'claimed'; readonly claim: Claim; readonly lost?: Run | undefined }
-  /** `lost`: its holder has crashed. `unproven`: it may still run elsewhere, until its longest lease has ended. */
+  /** `lost`: its holder is gone, or has lost its lease. `unproven`: it may still run elsewhere, until its longest lease has ended. */
   | {
       readonly kind: 'refused';
       readonly reason: ClaimRefusal;
@@ -119,13 +119,14 @@ function assumedScheduledTime(run: Run, { period, periodAt }: JobPolicy): Date |
 function replaceLost(found: FoundRun, holder: ClaimHolder, policy: JobPolicy): Decision<ClaimVerdict> {
   const { run, now } = found;
   const events = [lostEventOf(run)];
-  const crashed = { ...run, reason: 'crashed', finishedAt: now };
+  // The error is that of an earlier attempt, which the history keeps.
+  const ended = { ...run, reason: LEASE_ENDED, error: undefined, finishedAt: now };
   if (policy.onCrash === 'hold') {
-    const write: Run = { ...crashed, state: 'interrupted' };
+    const write: Run = { ...ended, state: 'interrupted' };
     return { value: { kind: 'refused', reason: 'interrupted', lost: run }, write, events };
   }
   if (exhaustedReason(found, policy) !== undefined) {
-    const write: Run = { ...crashed, state: 'failed', nextAttemptAt: undefined };
+    const write: Run = { ...ended, state: 'failed', nextAttemptAt: undefined };
     return { value: { kind: 'refused', reason: 'exhausted', lost: run }, write, events };
   }
   const write = startAttempt(found, holder);
@@ -166,7 +167,7 @@ function claimOf(run: Run): Claim {
 
 export function lostEventOf(run: Run): NewRunEvent {
   const { startedAt } = run;
-  const detail = startedAt && `its holder crashed; the attempt had started at ${startedAt.toISOString()}`;
+  const detail = startedAt && `its lease ended; the attempt had started at ${startedAt.toISOString()}`;
   return runEventOf(run, 'lost', detail);
 }
 

@@ -10,7 +10,9 @@ export function measureJobs(guard: JobGuard, registry: Registry): void {
   const lost = new Counter(metric('lock_lost_total', 'Locks that were lost'));
   const unreleased = new Counter(metric('lock_release_failures_total', 'Failed releases of a lock'));
   const skips = new Counter(metric('run_skips_total', 'Runs that were skipped', 'reason'));
-  const failures = new Counter(metric('run_failures_total', 'Attempts that failed or crashed', 'outcome'));
+  const failures = new Counter(
+    metric('run_failures_total', 'Attempts that failed or lost their lease', 'outcome'),
+  );
   const duration = new Histogram({
     ...metric('run_duration_seconds', 'Duration of a handler', 'outcome'),
     buckets: [0.1, 0.5, 1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 14_400, 21_600],

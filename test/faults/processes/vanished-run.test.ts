@@ -105,7 +105,7 @@ void suite('the run of a dead process', { concurrency: true }, () => {
           undefined,
         );
         assert.deepEqual(await row(), {
-          ...{ period_key: businessDate, state: 'interrupted', attempt: 1, reason: 'crashed' },
+          ...{ period_key: businessDate, state: 'interrupted', attempt: 1, reason: 'lease-ended' },
         });
       },
       { pollInterval: DUE_EVERY_MS, oncePer: { onCrash: 'hold' } },

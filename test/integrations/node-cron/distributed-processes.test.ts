@@ -50,11 +50,11 @@ void describe('distributed tasks', { concurrency: true }, () => {
         const unfinished = runs.filter((run) => !ended.includes(tickOf(run)) && run.state !== 'pending');
         assert.ok(runs.every((run) => run.state !== 'pending' || !began.includes(tickOf(run))));
         assert.ok(unfinished.length > 0);
-        assert.deepEqual(new Set(unfinished.map(stateOf)), new Set(['failed crashed']));
+        assert.deepEqual(new Set(unfinished.map(stateOf)), new Set(['failed lease-ended']));
         const finished = runs.filter((run) => ended.includes(tickOf(run)));
         // One that the stopped process finished after its lease no longer counts.
         assert.ok(finished.filter((run) => stateOf(run) === 'completed').length > TICKS - 3 * TASKS);
-        assert.ok(finished.every((run) => ['completed', 'failed crashed'].includes(stateOf(run))));
+        assert.ok(finished.every((run) => ['completed', 'failed lease-ended'].includes(stateOf(run))));
       } finally {
         for (const instance of instances) instance.kill('SIGKILL');
         await guard.close();

@@ -88,7 +88,7 @@ testLedger('a tick whose instance has crashed has failed, and the next one runs'
   assert.deepEqual(
     states.map(({ state, reason }) => [state, reason]),
     [
-      ['failed', 'crashed'],
+      ['failed', 'lease-ended'],
       ['completed', undefined],
     ],
   );

@@ -141,7 +141,7 @@ testTransactions('an error after the commit is reported, and leaves the run comp
 
 testTransactions('a run that was marked as interrupted is completed late', async (bench) => {
   await bench.run(async () => {
-    await bench.write(`state = 'interrupted', reason = 'crashed'`);
+    await bench.write(`state = 'interrupted', reason = 'lease-ended'`);
     await bench.book();
   });
   await bench.is('completed', [1]);

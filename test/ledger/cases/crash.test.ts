@@ -76,7 +76,7 @@ testLedger('with hold a crashed run waits for an operator, and nothing else wait
   assert.deepEqual(await next.guard.run(hold, task), { executed: false, reason: 'interrupted' });
   assert.equal(runs(), 0);
   const run = await next.guard.ledger.get(CLOSE_DAY);
-  assert.deepEqual([run?.state, run?.attempt, run?.reason], ['interrupted', 1, 'crashed']);
+  assert.deepEqual([run?.state, run?.attempt, run?.reason], ['interrupted', 1, 'lease-ended']);
   assert.deepEqual(
     (await next.guard.ledger.history(CLOSE_DAY)).map(({ kind, attempt }) => [kind, attempt]),
     [['lost', 1]],
@@ -116,7 +116,7 @@ testLedger(
     const run = await next.guard.ledger.get(CLOSE_DAY);
     assert.deepEqual(
       [run?.state, run?.reason, run?.attempt, run?.nextAttemptAt],
-      ['failed', 'crashed', 3, undefined],
+      ['failed', 'lease-ended', 3, undefined],
     );
     const [failed] = next.of('run:failed');
     assert.ok(failed?.error instanceof ClaimLostError);

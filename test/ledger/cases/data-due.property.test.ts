@@ -155,7 +155,7 @@ testLedger(
     other.guard.wrap(once, never);
     assert.equal((await other.guard.runOverdue()).started, 0);
     const run = await other.guard.ledger.get(FIRST_DAY);
-    assert.deepEqual([run?.state, run?.reason], ['failed', 'crashed']);
+    assert.deepEqual([run?.state, run?.reason], ['failed', 'lease-ended']);
     assert.match(
       String(other.of('run:failed')[0]?.error),
       /ClaimLostError: The holder of attempt 1 .* crashed/,

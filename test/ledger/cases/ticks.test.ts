@@ -187,7 +187,7 @@ testLedger('a crash of its only attempt is a failed run, and the next tick runs'
   assert.equal(await everyMinute(instance, task)(TICKS[1]), 'ran');
   assert.equal(runs(), 1);
   assert.deepEqual(await rowsOf(instance, 'sync'), [
-    `${TICKS[0]?.toISOString()} failed(crashed)`,
+    `${TICKS[0]?.toISOString()} failed(lease-ended)`,
     `${TICKS[1]?.toISOString()} completed`,
   ]);
   crashed.finish();

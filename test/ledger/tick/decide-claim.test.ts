@@ -93,7 +93,7 @@ void test('the next attempt replaces a crashed holder, and the history records i
   assert.deepEqual(events, [
     {
       ...{ generation: 0, attempt: 1, kind: 'lost', actor: 'host/1/a', fencingToken: 7 },
-      detail: 'its holder crashed; the attempt had started at 2026-11-20T02:59:00.000Z',
+      detail: 'its lease ended; the attempt had started at 2026-11-20T02:59:00.000Z',
     },
   ]);
 });
@@ -103,7 +103,7 @@ void test('with hold a run whose holder crashed waits for an operator, regardles
     const lost = runRow({ attempt });
     assert.deepEqual(decide({ attempt }, {}, { onCrash: 'hold' }), {
       value: { kind: 'refused', reason: 'interrupted', lost },
-      write: { ...lost, state: 'interrupted', reason: 'crashed', finishedAt: NOW },
+      write: { ...lost, state: 'interrupted', reason: 'lease-ended', finishedAt: NOW },
       events: [lostEventOf(lost)],
     });
   }
@@ -113,7 +113,7 @@ void test('a holder that crashes in the last attempt leaves a failed run (L-22)'
   const lost = runRow({ attempt: 3 });
   const { value, write, events } = decide({ attempt: 3 });
   assert.deepEqual(value, { kind: 'refused', reason: 'exhausted', lost });
-  assert.deepEqual(write, { ...lost, state: 'failed', reason: 'crashed', finishedAt: NOW });
+  assert.deepEqual(write, { ...lost, state: 'failed', reason: 'lease-ended', finishedAt: NOW });
   assert.deepEqual(
     events?.map(({ kind, attempt }) => [kind, attempt]),
     [['lost', 3]],
@@ -123,7 +123,7 @@ void test('a holder that crashes in the last attempt leaves a failed run (L-22)'
 void test('a holder that crashes after retries have ended is not replaced (L-28)', () => {
   assert.equal(verdict({}, {}, { retry: { until: '1m' } }), 'exhausted');
   assert.equal(verdict({}, {}, { retry: { until: 60_001 } }), 'claimed');
-  assert.equal(decide({}, {}, { retry: { until: '1m' } }).write?.reason, 'crashed');
+  assert.equal(decide({}, {}, { retry: { until: '1m' } }).write?.reason, 'lease-ended');
   // For a run that an operator put back, the start of its first attempt is unknown.
   assert.equal(verdict({ firstStartedAt: undefined }, {}, { retry: { until: '1m' } }), 'claimed');
 });

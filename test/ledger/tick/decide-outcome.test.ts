@@ -106,7 +106,7 @@ void test('an attempt can be completed even if its lease has expired (L-24)', ()
 });
 
 void test('an interrupted run can be completed by the attempt that seemed to have crashed (L-54)', () => {
-  assert.deepEqual(decide({ state: 'interrupted', reason: 'crashed' }, COMPLETED), {
+  assert.deepEqual(decide({ state: 'interrupted', reason: 'lease-ended' }, COMPLETED), {
     value: { kind: 'completed' },
     write: runRow({ ...CLEARED, state: 'completed', result: '3' }),
     events: [{ ...EVENT, kind: 'completed-late', detail: undefined }],

@@ -11,7 +11,7 @@ const DECLARED: DeclaredJob = {
   lock: JOB,
   lockAtMostForMs: 1_800_000,
   lockAtLeastForMs: 0,
-  keepAlive: true,
+  renewEveryMs: 1000,
   kind: 'day',
   timeZone: 'Europe/Paris',
   schedules: [{ expression: '0 3 * * *', timeZone: 'Europe/Paris', dialect: 'unix' }],

@@ -243,7 +243,7 @@ const CASES: Readonly<Record<string, CompletionCase>> = {
     async run(bench) {
       const { thrown, state, result, effect, history } = await bench.run((id) =>
         bench.library.transaction(async ({ insert, complete }) => {
-          await bench.write(id, `state = 'interrupted', reason = 'crashed'`);
+          await bench.write(id, `state = 'interrupted', reason = 'lease-ended'`);
           await insert(id, TEXT);
           await complete({ result: TEXT });
         }),

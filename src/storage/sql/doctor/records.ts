@@ -56,12 +56,12 @@ export function judgeRuns(runs: readonly RunSummary[], known: Known): Finding[] 
     if (isFarAhead(leaseUntil, known, (each) => each.job === job))
       return finding(
         'long-lease',
-        `${subject} has a lease until ${leaseUntil.toISOString()}. If its holder has crashed, no instance retries it before.`,
+        `${subject} has a lease until ${leaseUntil.toISOString()}. If its holder is gone, no instance retries it before.`,
       );
     if (now.getTime() - leaseUntil.getTime() <= 15 * MINUTE_MS) return undefined;
     const isRegistered = register?.jobs.some((each) => each.job === job) ?? true;
     const why = isRegistered ? '' : ', because none has registered the job';
-    return finding('stuck-run', `${subject} has a crashed holder, and no instance retries it${why}.`);
+    return finding('stuck-run', `${subject} has a holder that is gone, and no instance retries it${why}.`);
   };
   return firstOfEach(runs.map(judge));
 }

@@ -83,7 +83,7 @@ function ofRunning(change: RowChange, row: OldRow): string | undefined {
     case 'interrupted':
       return known.onCrash === 'hold' ? undefined : 'L4 a run was held that must be retried';
     case 'failed':
-      if (after.reason === 'crashed') return ofPermanentFailure(after, known);
+      if (after.reason === 'lease-ended') return ofPermanentFailure(after, known);
       return (
         ofHolder(change, row) ??
         (after.nextAttemptAt === undefined ? ofPermanentFailure(after, known) : undefined)
@@ -114,9 +114,9 @@ function ofPermanentFailure(
       return undefined;
     case 'until':
       return hasUntil ? undefined : 'L4 failed permanently for an unknown reason';
-    case 'crashed':
+    case 'lease-ended':
     case 'exhausted':
-      return isSpent || (reason === 'crashed' && hasUntil)
+      return isSpent || (reason === 'lease-ended' && hasUntil)
         ? undefined
         : 'L4 failed permanently with attempts left';
     case undefined:

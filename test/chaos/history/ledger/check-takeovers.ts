@@ -10,7 +10,7 @@ export function checkTakeovers(history: History, ledger: LedgerHistory): string[
   return ledger.changes.flatMap(({ key, job, before, after, atMs, order }) => {
     if (before?.state !== 'running' || after === undefined) return [];
     const isRepeated = after.state === 'running';
-    const isTakeover = isRepeated || after.state === 'interrupted' || after.reason === 'crashed';
+    const isTakeover = isRepeated || after.state === 'interrupted' || after.reason === 'lease-ended';
     if (!isTakeover) return [];
     const what = `${key} was taken over at ${atMs}`;
     const { lockName = '' } = ledger.jobs.get(job) ?? {};

@@ -76,7 +76,7 @@ function endsOf(ledger: LedgerHistory, { key, claim, host }: HandlerRun, order: 
   return ledger.changesOf(key).flatMap(({ by, before, after, order: at }) => {
     const isEnd =
       by?.host === host && before?.claimedBy === claim.claimedBy && after?.claimedBy === claim.claimedBy;
-    const isHolders = isEnd && after.state !== 'interrupted' && after.reason !== 'crashed';
+    const isHolders = isEnd && after.state !== 'interrupted' && after.reason !== 'lease-ended';
     return isHolders && at < order ? [after] : [];
   });
 }

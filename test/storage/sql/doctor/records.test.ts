@@ -11,7 +11,7 @@ const DAY_MS = 24 * HOUR_MS;
 const UUID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 
 const DECLARED: DeclaredJob = {
-  ...{ lock: 'close-day', lockAtMostForMs: 10 * MINUTE_MS, lockAtLeastForMs: 0, keepAlive: false },
+  ...{ lock: 'close-day', lockAtMostForMs: 10 * MINUTE_MS, lockAtLeastForMs: 0 },
   ...{ kind: 'day', timeZone: 'Europe/Paris', schedules: [], hasCalendar: false, hasScopeFunction: false },
 };
 
@@ -98,7 +98,7 @@ void test('a running run is reported when no instance has retried it for a quart
   assert.deepEqual([finding?.code, finding?.severity], ['stuck-run', 'warning']);
   assert.equal(
     finding?.problem,
-    `The run of job 'close-day' for 2026-11-20 has a crashed holder, and no instance retries it.`,
+    `The run of job 'close-day' for 2026-11-20 has a holder that is gone, and no instance retries it.`,
   );
 });
 
@@ -116,7 +116,7 @@ void test('a run whose lease ends after more than a day, and more than its job d
   assert.deepEqual([finding?.code, finding?.severity, others], ['long-lease', 'warning', []]);
   assert.equal(
     finding?.problem,
-    `The run of job 'close-day' for 2026-11-20 has a lease until 2026-11-21T04:00:00.000Z. If its holder has crashed, no instance retries it before.`,
+    `The run of job 'close-day' for 2026-11-20 has a lease until 2026-11-21T04:00:00.000Z. If its holder is gone, no instance retries it before.`,
   );
   const declared = { ...DECLARED, lockAtMostForMs: 2 * DAY_MS };
   assert.deepEqual(judgeRuns([run], { now: NOW, register: register(job({ declared })) }), []);

@@ -79,7 +79,7 @@ testOtherPlace(
     assert.deepEqual(await store.verifySchema(), []);
     const job = '日'.repeat(255);
     assert.equal(await store.insert({ ...RUNNING, job }, LIMIT), true);
-    const declared = { ...REGISTRATION.declared, keepAlive: true };
+    const declared = { ...REGISTRATION.declared, renewEveryMs: 1000 };
     for (const each of [REGISTRATION, { ...REGISTRATION, declared }])
       await store.registerJobs([{ ...each, job }], LIMIT);
     const answeredAt = new Date();
