@@ -33,11 +33,6 @@ async function releasePlain({ guard, call }: Operated): Promise<Ended> {
   return await call(`release plain --owner ${lockedBy} ${BY_ANNE}`);
 }
 
-async function codesOf({ json }: Operated): Promise<string[]> {
-  const { findings } = await json('doctor', 1);
-  return (findings as { code: string }[]).map(({ code }) => code).filter((code) => code === 'clock-ahead');
-}
-
 testOperated(
   'a lock that was granted while the clock was ahead is a warning and a problem, and release frees it',
   async (bench) => {
@@ -70,7 +65,6 @@ testOperated(
       new RegExp(`^Lock 'plain' .+: ${CLOCK}\\. .+\n {2}cronlatch release plain --owner `),
     );
     assert.doesNotMatch(stdout, /lockAtLeastFor|Running:/);
-    assert.deepEqual(await codesOf(bench), ['clock-ahead', 'clock-ahead']);
 
     assert.equal((await releasePlain(bench)).status, 0);
     assert.deepEqual(await guard.run(LOCK, () => 2), { executed: true, value: 2 });
@@ -150,7 +144,6 @@ testOperated(
       (await call('why hourly')).stdout,
       new RegExp(`for ${last} .+\n {2}cronlatch rerun hourly ${last} --force`),
     );
-    assert.deepEqual(await codesOf(bench), ['clock-ahead']);
 
     assert.equal((await call(`rerun hourly ${last.replace('\\', '')} --force ${BY_ANNE}`)).status, 0);
     assert.doesNotMatch((await call('status --check')).stdout, new RegExp(last));

@@ -12,31 +12,25 @@ import {
   testOnEvery,
   testWith,
 } from '../support/databases/fresh';
-import { insertLockRow } from '../support/databases/lock-table';
 import { ledgerDataSource } from '../support/databases/run-tables';
 import { withUser } from '../support/databases/user';
-
-const HOUR_MS = 3_600_000;
 
 testOnEvery('the tables of the migrations are in order', async (database) => {
   await (await ledgerDataSource(database)).destroy();
   const { findings, fine } = await examined(database.options);
   assert.deepEqual(findings, []);
-  for (const topic of ['tables and privileges', 'register of jobs', 'locks', 'runs'])
-    assert.ok(fine.includes(topic), topic);
+  assert.ok(fine.includes('tables and privileges'));
 });
 
 testOnEvery('without tables, the lock table is an error, and the others are warnings', async (database) => {
   const { environment, options } = database;
   if (environment['DATABASE_FILE'] !== undefined)
     await (await new DataSource(options).initialize()).destroy();
-  const { findings, fine, notExamined } = await examined(options);
+  const { findings } = await examined(options);
   const codes = ['error missing-table', ...Array<string>(5).fill('warning missing-table')];
   assert.deepEqual(codesOf(findings), codes);
   assert.match(findings[0]?.problem ?? '', /^Table 'shedlock' in .+ is missing, .+ no access to it\.$/);
   assert.equal(findings[0]?.fix, 'Create what is missing with npx cronlatch init.');
-  assert.ok(!fine.includes('locks') && !fine.includes('runs'));
-  assert.deepEqual(notExamined, ['register of jobs', 'locks', 'runs']);
 });
 
 testWith('sqlite', 'a problem of a table is reported with the statement that fixes it', async (database) => {
@@ -50,22 +44,6 @@ testWith('sqlite', 'a problem of a table is reported with the statement that fix
   await dataSource.query(statement);
   await dataSource.destroy();
   assert.deepEqual((await examined(database.options)).findings, []);
-});
-
-testOnEvery('locks that last too long are reported, and owners of other programs', async (database) => {
-  const dataSource = await ledgerDataSource(database);
-  const rows = {
-    'web-1': 72 * HOUR_MS,
-    'hold/ann/year end/2026-11-20T00:00:00.000Z': 720 * HOUR_MS,
-    'maintenance by Ann': HOUR_MS,
-    'maintenance by Bob': -HOUR_MS,
-  };
-  for (const [lockedBy, endsInMs] of Object.entries(rows))
-    await insertLockRow(dataSource, { name: lockedBy.slice(-3), lockedBy, endsInMs });
-  await dataSource.destroy();
-  const { findings } = await examined(database.options);
-  const codes = ['warning long-lock', 'warning unknown-owner'];
-  assert.deepEqual(codesOf(findings), codes);
 });
 
 /** What the guard's own connection to a SQLite file finds. */
@@ -180,11 +158,6 @@ testWith('sqlite', 'a database in memory is examined on the connection of the ap
   await dataSource.destroy();
   assert.deepEqual(
     all.map(({ topic, findings }) => [topic, findings?.length]),
-    [
-      ['tables and privileges', 0],
-      ['register of jobs', 0],
-      ['locks', 0],
-      ['runs', 0],
-    ],
+    [['tables and privileges', 0]],
   );
 });

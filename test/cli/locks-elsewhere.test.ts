@@ -40,7 +40,7 @@ testRedis('status, why and locks show locks in Redis, and that Redis is gone', a
   const call = (args: string, LOCKS_URL = bench.url) =>
     cronlatch([...args.split(' '), '--app', app], { env: { LOCKS_URL } });
 
-  assert.match((await call('status')).stdout, /2 jobs: 1 ok, 1 running\n/);
+  assert.match((await call('status')).stdout, /2 jobs: 1 running, 1 no record\n/);
   assert.match((await call('why busy')).stdout, /Lock 'busy' is held by /);
   const locks = await call('locks');
   assert.deepEqual([locks.status, /\nbusy +▶ held/.test(locks.stdout)], [0, true]);

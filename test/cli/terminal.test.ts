@@ -223,11 +223,10 @@ testOperated(
     await query(`UPDATE shedlock SET name = '${name}' WHERE name <> 'cronlatch-place'`);
     await query(`INSERT INTO shedlock VALUES ('a', ${Date.now() * 2000}, 0, '${name} by Ann', 0)`);
     assert.match(
-      (await call('doctor')).stdout,
-      /^warning unknown-owner\n {2}Lock 'a' is held by '.+ by Ann' until /m,
+      (await call('status')).stdout,
+      /^· Lock 'a' is held by '.+ by Ann'\. Neither cronlatch nor ShedLock /m,
     );
     for (const args of [
-      'doctor',
       'status',
       'status --json',
       'locks',

@@ -111,6 +111,7 @@ function plain(text: string): string {
     .replace(/\d+(\.\d+)? (ms|s)\b/g, 'DURATION')
     .replace(UUID, 'OWNER')
     .replace(INSTANCE, 'INSTANCE')
+    .replace(/ps -p \d+/, 'ps -p PID')
     .replace(/\b\d{16}\b/g, 'TOKEN')
     .replace(/ +/g, ' ');
 }

@@ -94,6 +94,77 @@ void test('a job without a run is not ok, nor one that has only a lock and no an
   assert.deepEqual(await states(), { 'close-day': 'not run yet', plain: 'ok' });
 });
 
+const HOUR_MS = 3_600_000;
+const kindsOf = async (guard: JobGuard) =>
+  (await guard.overview()).jobs.map(({ job, state, problems, notes }) => [
+    job,
+    state,
+    [...problems, ...notes].map(({ kind }) => kind),
+  ]);
+
+void test('a lock that ends after more than a day, and more than its job declares, is stuck', async () => {
+  const { guard, clock } = guardOfRuns();
+  guard.wrap({ ...JOB, name: 'long', lockAtMostFor: '3d' }, () => {}, { schedule: '0 3 * * *' });
+  guard.wrap({ ...JOB, name: 'short' }, () => {}, { schedule: '0 3 * * *' });
+  await guard.runOverdue();
+  const [until, locks] = [new Date(clock.wallMs() + 48 * HOUR_MS), guard.lockManager()];
+  for (const name of ['long', 'short', 'of no job']) await locks.tryLock({ name, lockAtMostFor: '2d' });
+  assert.deepEqual(await kindsOf(guard), [
+    ['of no job', 'stuck', ['stuck']],
+    ['short', 'stuck', ['stuck']],
+    ['long', 'running', []],
+  ]);
+  const [{ problems } = assert.fail()] = (await guard.overview()).jobs;
+  assert.match(
+    problems[0]?.text ?? '',
+    /^Lock 'of no job' is held by \S+, and ends at .+ If its process is dead:$/,
+  );
+  assert.deepEqual(problems[0]?.command?.slice(0, 2), ['release', 'of no job']);
+  const owner = (await guard.locks.inspect('short'))?.lockedBy ?? '';
+  await guard.locks.release('short', { owner, actor: 'anne', reason: 'dead' });
+  await guard.locks.hold('short', { until, actor: 'anne', reason: 'audit' });
+  assert.deepEqual((await kindsOf(guard))[1], ['short', 'on hold', ['on hold']]);
+});
+
+void test('an owner that another program wrote is a note', async () => {
+  const { provider } = guardOfRuns();
+  const found = { isHeld: true, lockedBy: 'maintenance by Ann', lockUntil: new Date(), fencingToken: 1 };
+  const lockProvider: LockProvider = {
+    lock: (...of) => provider.lock(...of),
+    list: () => Promise.resolve([{ name: 'books', ...found }]),
+  };
+  const guard = new JobGuard({ lockProvider, logger: false });
+  assert.deepEqual(await kindsOf(guard), [['books', 'running', ['unknown owner']]]);
+});
+
+void test('a run whose lease ended a quarter of an hour ago, or ends after more than a day, is stuck', async () => {
+  const { guard, runStore, clock } = guardOfRuns();
+  const started = { claimedBy: 'web-1/17/x', lockId: 'memory/close-day', fencingToken: 1 };
+  const insert = async (job: string, leaseMs: number): Promise<void> => {
+    const run = { job, scope: '', periodKey: '2026-11-20', timeZone: 'UTC', state: 'running' } as const;
+    const period = { periodStart: new Date(0), periodEnd: new Date(86_400_000) };
+    await runStore.insert({ ...run, ...period, started: { ...started, leaseMs } });
+  };
+  await insert('ended', 60_000);
+  clock.advance('14m');
+  assert.deepEqual(await kindsOf(guard), [['ended', 'running', []]]);
+  clock.advance('3m');
+  await insert('far', 25 * HOUR_MS);
+  assert.deepEqual(await kindsOf(guard), [
+    ['ended', 'stuck', ['stuck']],
+    ['far', 'stuck', ['stuck']],
+  ]);
+  const texts = (await guard.overview()).jobs.map(({ problems }) => problems[0]?.text);
+  assert.match(
+    texts[0] ?? '',
+    /^The run of job 'ended' for 2026-11-20 has a lease that ended at .+, and no instance repeats it, because none has registered the job\. If its process is dead:$/,
+  );
+  assert.match(
+    texts[1] ?? '',
+    / has a lease that ends at .+\. If its holder is gone, no instance repeats it before\./,
+  );
+});
+
 void test('a failed run in a time zone that this host does not know is shown in UTC', async () => {
   const { guard, runStore } = guardOfRuns();
   const key = { job: 'close-day', scope: '', periodKey: '2026-11-20' };

@@ -1,15 +1,9 @@
 import type { Command } from 'commander';
-import { InvalidLockConfigurationError, InvalidLockUseError, SchemaMismatchError } from '../../core';
 import type { JobGuard } from '../../guard';
-import { allLocks } from '../../guard/operations/guard-locks';
-import { callsOf } from '../../guard/calls/calls';
 import { databaseOfGuard, type GuardDatabase } from '../../integrations/sql/create-guard';
 import { inspectTables } from '../../integrations/sql/tables';
-import type { JobRegister } from '../../ledger/job-register';
-import { limitOf, type LedgerContext } from '../../ledger/store-statements';
 import type { Ask } from '../../storage/sql/connections/proxy-check';
 import { finding, type Finding } from '../../storage/sql/connections/finding';
-import { judgeLocks, judgeRuns } from '../../storage/sql/doctor/records';
 import { clockOffset, judgeClock, judgeProxies, plainSession } from '../../storage/sql/doctor/session';
 import { judgeSettings, readSettings, type Settings } from '../../storage/sql/doctor/settings';
 import { judgePrivileges, judgeTable } from '../../storage/sql/doctor/tables';
@@ -19,7 +13,7 @@ import { io, print, printJson, shown, styled } from '../terminal';
 
 const STYLES = { error: 'red', warning: 'yellow', info: 'dim' } as const;
 
-/** `cronlatch doctor`: examines a database and what cronlatch keeps there. Fails if something is unsafe. */
+/** `cronlatch doctor`: examines a database. Fails if something is unsafe. */
 export function addDoctorCommand(program: Command): void {
   addGuardCommand(program, 'doctor', 'examine the database, and show each problem with its fix').action(
     withGuard(doctor),
@@ -62,23 +56,25 @@ function fixText({ fix, statement }: Pick<Finding, 'fix' | 'statement'>): string
 
 interface Examined {
   readonly topic: string;
-  /** `undefined` if it was not examined, because a table cannot be used, or a store is not a database. */
+  /** `undefined` if it was not examined: a store that is not a database, but answers. */
   readonly findings: readonly Finding[] | undefined;
 }
 
 type AddTopic = (topic: string, check: () => Promise<Examined['findings']>) => Promise<void>;
 
-const MOST_LOCKS = 10_000;
-
 /**
- * Examines the database of a guard and what it keeps there. Writes nothing.
+ * Examines the database of a guard. Writes nothing.
  *
  * @throws LockStorageError if the database cannot be reached
  */
 export async function examine(guard: JobGuard): Promise<readonly Examined[]> {
   const examined: Examined[] = [];
   const add: AddTopic = async (topic, check) => {
-    examined.push({ topic, findings: await check().catch((error: unknown) => notExamined(topic, error)) });
+    const failed = (error: unknown): Finding[] => {
+      const reason = error instanceof Error ? error.message : String(error);
+      return [finding('not-examined', `Could not examine the ${topic}: ${reason}`)];
+    };
+    examined.push({ topic, findings: await check().catch(failed) });
   };
   const known = databaseOfGuard(guard);
   if (known === undefined) {
@@ -86,29 +82,17 @@ export async function examine(guard: JobGuard): Promise<readonly Examined[]> {
       'Could not examine the database, because createJobGuard() of a driver did not create this guard.';
     examined.push({ topic: 'database', findings: [finding('not-examined', problem)] });
   }
-  // Of another store, only the list of locks is examined.
   if (known === undefined || known.options.lockProvider !== undefined)
     await add('lock store', () => guard.probe('5s').then(() => undefined));
-  const offsetMs = known === undefined ? 0 : await examineDatabase(known, add);
-  await examineRecords(guard, offsetMs, add);
+  if (known !== undefined) await examineDatabase(known, add);
   return examined;
 }
 
-/** `undefined` if the table was found to be unusable, or the guard has no ledger, or its lock provider lists no locks. */
-function notExamined(topic: string, error: unknown): Finding[] | undefined {
-  const expected = [SchemaMismatchError, InvalidLockUseError, InvalidLockConfigurationError];
-  if (expected.some((type) => error instanceof type)) return undefined;
-  const reason = error instanceof Error ? error.message : String(error);
-  return [finding('not-examined', `Could not examine the ${topic}: ${reason}`)];
-}
-
-/** @returns how far the database's clock is ahead */
-async function examineDatabase(known: GuardDatabase, add: AddTopic): Promise<number> {
+async function examineDatabase(known: GuardDatabase, add: AddTopic): Promise<void> {
   const { database } = known;
   const { dialect, file, isInMemory, sessions } = database;
   const { ask, end } = plainSession(database);
   let settings: Settings = {};
-  let offsetMs = 0;
   try {
     await ask('SELECT 1'); // It throws if the database cannot be reached.
     if (sessions !== undefined) await add('connection', () => judgeProxies(database, sessions.driver, ask));
@@ -118,16 +102,10 @@ async function examineDatabase(known: GuardDatabase, add: AddTopic): Promise<num
         return judgeSettings(dialect.name, settings);
       });
     await add('tables and privileges', () => examineTables(known, settings, ask));
-    if (sessions !== undefined)
-      await add('clock', async () => {
-        const offset = await clockOffset(dialect, ask);
-        offsetMs = offset.offsetMs;
-        return judgeClock(offset);
-      });
+    if (sessions !== undefined) await add('clock', async () => judgeClock(await clockOffset(dialect, ask)));
   } finally {
     await end();
   }
-  return offsetMs;
 }
 
 async function examineTables(
@@ -146,19 +124,4 @@ async function examineTables(
     findings.push(...(await judgePrivileges(definition, { dialect: database.dialect, user }, ask)));
   }
   return findings;
-}
-
-async function examineRecords(guard: JobGuard, offsetMs: number, add: AddTopic): Promise<void> {
-  const contextOf = (): LedgerContext => callsOf(guard).requireOncePerRunner('doctor needs').context;
-  let register: JobRegister | undefined;
-  await add('register of jobs', async () => {
-    register = await contextOf().store.jobs(limitOf(contextOf()));
-    return [];
-  });
-  const known = { now: new Date(Date.now() + offsetMs), register };
-  await add('locks', async () => judgeLocks(await allLocks(guard.locks, { most: MOST_LOCKS }), known));
-  await add('runs', async () => {
-    const context = contextOf();
-    return judgeRuns(await context.store.latest(limitOf(context)), known);
-  });
 }

@@ -14,23 +14,27 @@ import { readHeldLocks, type GuardLocks } from './guard-locks';
 import { JobCatalog, type KnownJobs } from './job-catalog';
 import {
   clockRemark,
+  isStuckLock,
+  isUnknownOwner,
   lateRemark,
   missedRemark,
   notesOf,
   problemOf,
+  stuckRemarks,
   unreachableRemark,
   unreadableRemark,
   type JobRemark,
   type KnownJob,
 } from './remarks';
 
-/** The states of a job in words, the worst first. A job that runs is shown as running. */
+/** The states of a job in words, the worst first. A job that runs is shown as running, unless it is stuck. */
 const STATES = [
   ...([
     'failed',
     'interrupted',
     'unreadable',
     'clock',
+    'stuck',
     'on hold',
     'standby',
     'missed',
@@ -46,7 +50,7 @@ export interface JobOverview {
   /**
    * In words. Besides the kinds of remarks:
    *
-   * - `running`: one of its runs is running, or an instance holds its lock and no other job has that. It comes before all others.
+   * - `running`: one of its runs is running, or an instance holds its lock and no other job has that. It comes before all others but `stuck`.
    * - `due`: its newest run is waiting for an attempt.
    * - `kept`: the run has ended, and `lockAtLeastFor` keeps its lock.
    * - `disabled`: `enabled` is `false`.
@@ -134,7 +138,7 @@ export async function readOverview(
     declared: { lock },
   } of registered)
     declared.set(lock, [...(declared.get(lock) ?? []), job]);
-  for (const lock of held) if (!declared.has(lock.name) && describeAhead(lock)) names.add(lock.name);
+  for (const lock of held) if (!declared.has(lock.name) && isOdd(lock, now)) names.add(lock.name);
   const jobs = [...names].sort().map((name) => {
     const [job, row, own] = [jobOf.get(name), rowOf.get(name), runsOf.get(name) ?? []];
     const lock = lockOf.get(lockNameOf(name));
@@ -145,7 +149,7 @@ export async function readOverview(
     const unread = row ? [unreadableRemark(row)] : [];
     const late = job && lateTime(job, own, { now, lateAfterMs, lock });
     const ofSchedule = [...lateRemark(found, late), ...missedRemark(name, missed?.get(name) ?? [])];
-    return overviewOfJob(found, [...unread, ...clockRemark(lock), ...ofSchedule]);
+    return overviewOfJob(found, [...unread, ...clockRemark(lock), ...stuckRemarks(found), ...ofSchedule]);
   });
   for (const { lock } of jobs) if (lock) lockOf.delete(lock.name);
   for (const { name } of held) if (isOwnName(name)) lockOf.delete(name);
@@ -157,6 +161,11 @@ export async function readOverview(
   const problems = failure ? [unreachableRemark(context?.lockProvider, failure)] : [];
   const locks = areAll ? [...lockOf.values()] : undefined;
   return { now, hasRegister: register !== undefined, problems, jobs, locks };
+}
+
+/** A lock of no known job that is a problem of its own. */
+function isOdd(lock: LockState, now: Date): boolean {
+  return describeAhead(lock) !== undefined || isStuckLock(lock, now) || isUnknownOwner(lock);
 }
 
 /** Of a lock provider that cannot list its locks: those of known jobs, each once. */
@@ -188,7 +197,8 @@ function overviewOfJob(found: KnownJob, others: readonly JobRemark[]): JobOvervi
   };
   return {
     job: name,
-    state: words['running'] ? 'running' : (STATES.find((state) => words[state]) ?? 'disabled'),
+    state:
+      words['running'] && !words['stuck'] ? 'running' : (STATES.find((state) => words[state]) ?? 'disabled'),
     problems,
     notes,
     lastRun: newest,

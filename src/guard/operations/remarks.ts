@@ -8,10 +8,11 @@ import type { CalendarPeriod } from '../../ledger/periods/period';
 import type { UnreadableJob } from '../../ledger/job-register';
 import { unknownZoneOf } from '../../ledger/known-register';
 import { requestIdOf } from '../../ledger/operator/request-run';
-import { operatorCommand, stateOfRun, type KnownRun } from '../../ledger/operator/state-of-run';
-import { isRunAhead } from '../../ledger/run';
+import { operatorCommand, runCommand, stateOfRun, type KnownRun } from '../../ledger/operator/state-of-run';
+import { describeRun, isRunAhead } from '../../ledger/run';
 
-type Problem = 'clock' | 'failed' | 'interrupted' | 'late' | 'missed' | 'unreachable' | 'unreadable';
+type Problem =
+  'clock' | 'failed' | 'interrupted' | 'late' | 'missed' | 'stuck' | 'unreachable' | 'unreadable';
 
 /** What an operator should know of a job. */
 export interface JobRemark {
@@ -24,6 +25,8 @@ export interface JobRemark {
    * - `late`: a scheduled time has passed, and no instance has answered its tick.
    * - `missed`: an expected period has no run, and can no longer get one by itself. Those of the last seven days count, and
    *   the newest one.
+   * - `stuck`: a lease lasts for more than a day, and longer than the job declares, or it ended 15 min ago and no instance has
+   *   repeated the run.
    * - `unreadable`: another version of cronlatch registered the job, or this machine does not know its time zone.
    * - `unreachable`: the lock provider did not answer, so no job gets its lock. A problem of all jobs.
    *
@@ -32,9 +35,10 @@ export interface JobRemark {
    * - `on hold`: an operator holds the lock.
    * - `in use`: a process holds its lock, which other jobs share, so it is unknown which of them runs.
    * - `standby`: all instances that declare the job are on standby.
+   * - `unknown owner`: neither cronlatch nor ShedLock wrote the owner of its lock.
    * - `undeclared`: no instance has declared the job for a week.
    */
-  readonly kind: Problem | 'on hold' | 'in use' | 'standby' | 'undeclared';
+  readonly kind: Problem | 'on hold' | 'in use' | 'standby' | 'undeclared' | 'unknown owner';
   /** Of `failed`, `interrupted`, `late` and `missed`: the same as long as it is about the same attempt, or about ticks of one day. */
   readonly id?: string | undefined;
   readonly text: string;
@@ -79,6 +83,10 @@ export function notesOf({ name, job, lock, sharing, runs, now, at }: KnownJob): 
     const text = `Lock '${lock.name}' of job '${name}' is in use by ${instanceOf(lock.lockedBy)}. Other jobs have it, too: ${sharing.join(', ')}.`;
     notes.push({ kind: 'in use', text });
   }
+  if (lock && isUnknownOwner(lock)) {
+    const text = `Lock '${lock.name}' is held by '${lock.lockedBy}'. Neither cronlatch nor ShedLock writes such an owner: find the program that does.`;
+    notes.push({ kind: 'unknown owner', text });
+  }
   if (job?.declared.standby) notes.push({ kind: 'standby', text: standbyText(name) });
   if (job && now.getTime() - job.registeredAt.getTime() > UNDECLARED_AFTER_MS) {
     const text = `Job '${name}' was last declared ${at(job.registeredAt)}. If your code no longer has it:`;
@@ -89,6 +97,44 @@ export function notesOf({ name, job, lock, sharing, runs, now, at }: KnownJob): 
 
 export function standbyText(job: string): string {
   return `All instances with job '${job}' are on standby.`;
+}
+
+/** cronlatch writes host, process and a UUID. ShedLock for Java writes the name of the host. */
+const OWNER = /^(.+\/\d+\/[\da-f]{8}-[\da-f-]{27}(\/.*)?|[\w.-]+)$/;
+
+export function isUnknownOwner({ lockedBy }: Pick<LockState, 'lockedBy'>): boolean {
+  return !OWNER.test(lockedBy) && readHold(lockedBy) === undefined;
+}
+
+/** Whether an instant is later than a lease can end that begins now. */
+function isFarAhead(until: Date, now: Date, job: RegisteredJob | undefined): boolean {
+  return until.getTime() - now.getTime() > Math.max(DAY_MS, job?.declared.lockAtMostForMs ?? 0);
+}
+
+/** Whether a process holds a lock for longer than a lease of its job can last. */
+export function isStuckLock(lock: LockState, now: Date, job?: RegisteredJob): boolean {
+  return isHeldByProcess(lock) && !describeAhead(lock) && isFarAhead(lock.lockUntil, now, job);
+}
+
+const NOT_REPEATED_MS = 900_000;
+
+export function stuckRemarks({ job, lock, runs, now, at }: KnownJob): JobRemark[] {
+  const ofRuns = runs.flatMap((run): JobRemark[] => {
+    const { state, leaseUntil } = run;
+    if (state !== 'running' || leaseUntil === undefined) return [];
+    const isOver = now.getTime() - leaseUntil.getTime() > NOT_REPEATED_MS;
+    if (!isOver && !isFarAhead(leaseUntil, now, job)) return [];
+    const why = job ? '' : ', because none has registered the job';
+    const what = isOver
+      ? `has a lease that ended ${at(leaseUntil)}, and no instance repeats it${why}`
+      : `has a lease that ends ${at(leaseUntil)}. If its holder is gone, no instance repeats it before`;
+    const text = `${describeRun(run).replace('t', 'T')} ${what}. If its process is dead:`;
+    return [{ kind: 'stuck', text, command: runCommand(run, 'rerun', '--force') }];
+  });
+  if (lock === undefined || !isStuckLock(lock, now, job)) return ofRuns;
+  const text = `Lock '${lock.name}' is held by ${instanceOf(lock.lockedBy)}, and ends ${at(lock.lockUntil)}. Its job does not run until then. If its process is dead:`;
+  const command = operatorCommand('release', [lock.name], ['--owner', lock.lockedBy]);
+  return [{ kind: 'stuck', text, command }, ...ofRuns];
 }
 
 /** The command that ends the hold of a lock, by the name of its job if that is known. */

@@ -9,7 +9,7 @@ export type Tone = 'red' | 'yellow' | 'green' | 'cyan' | 'dim';
 
 /** So that no one needs the colours: each state of a run has a symbol of its own. */
 const STATES: readonly (readonly [Tone, symbol: string, states: readonly string[]])[] = [
-  ['red', '✗', ['failed', 'late', 'unreachable', 'unreadable', 'clock']],
+  ['red', '✗', ['failed', 'late', 'unreachable', 'unreadable', 'clock', 'stuck']],
   ['red', '!', ['interrupted']],
   ['red', '○', ['missed']],
   ['yellow', '‖', ['on hold', 'standby']],
