@@ -116,8 +116,14 @@ testOnZooKeeper('running jobs are shown, and a ZooKeeper that is gone is a probl
 });
 
 void test('a lock name that the lock provider cannot have hides no other lock', async () => {
-  const { provider, runStore } = guardOfRuns();
-  const found = { isHeld: true, lockedBy: 'web-1/17/x', lockUntil: new Date(), fencingToken: 1 };
+  const { provider, runStore, clock } = guardOfRuns();
+  const lockUntil = new Date(clock.wallMs() + 60_000);
+  const found = {
+    isHeld: true,
+    lockedBy: 'web-1/17/0f8fad5b-d9cb-469f-a165-70867728950e',
+    lockUntil,
+    fencingToken: 1,
+  };
   const lockProvider: LockProvider = {
     lock: (...of) => provider.lock(...of),
     inspect: (name) =>
