@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { styleText } from 'node:util';
+import { hostTimeZone } from '../core/clock';
 import { escapeUnsafe, logLine } from '../guard/log/logger';
+import { shortTime, zoneShown } from '../guard/log/time-texts';
 import type { Tone } from '../guard/operations/state-texts';
 import { quoted, timeText } from '../ledger/operator/state-of-run';
 
@@ -91,6 +93,16 @@ export function at(instant: Date | undefined, timeZone = 'UTC'): string | undefi
   return instant && timeText(instant, isUtc ? 'UTC' : timeZone);
 }
 
+/** The short times of a table, in one time zone: that of its rows, or that of this terminal if they differ. */
+export function timesOf(zones: readonly (string | undefined)[], now: Date) {
+  const [zone = 'UTC', ...others] = new Set(zones.filter((each) => each !== undefined));
+  const timeZone = zoneShown(isUtc ? 'UTC' : others.length > 0 ? hostTimeZone() : zone);
+  return {
+    timeZone,
+    at: (instant: Date | undefined): string | undefined => instant && shortTime(instant, timeZone, now),
+  };
+}
+
 /** A terminal that does not report its width has 0 columns. Anything else has no width, so nothing is cut for it. */
 function lineWidth(): number {
   const { columns } = io.stdout as { readonly columns?: number };
@@ -115,13 +127,14 @@ function linesOf(words: readonly string[], width: number): string[] {
   return lines;
 }
 
-function shortened(text: string, width: number): string {
+/** Without its end, or the middle of a name. */
+function shortened(text: string, width: number, isText: boolean): string {
   const characters = [...text];
-  const middle = (): number => characters.length >> 1;
+  const middle = (): number => (isText ? characters.length - 1 : characters.length >> 1);
   let excess = widthOf(text) - width;
   if (excess <= 0) return text;
   while (excess >= 0) excess -= widthOf(characters.splice(middle(), 1)[0] ?? '…');
-  characters.splice(middle(), 0, '…');
+  characters.splice(isText ? characters.length : middle(), 0, '…');
   return characters.join('');
 }
 
@@ -142,10 +155,12 @@ export function printAdvice(text: string, command?: readonly string[], style?: S
 /** A row of a table: the cells by the names of their columns. A cell with a style is `[style, value]`. */
 export type Row = Readonly<Record<string, Value | readonly [Style, Value]>>;
 
-/** For a narrow terminal: the columns to leave out, the least important one first, and that whose text wraps. */
+/** For a narrow terminal: the columns to leave out, the least important one first, that whose text wraps, and that which has the rest. */
 export interface Layout {
   readonly drop?: readonly string[];
-  readonly wrap?: string;
+  readonly wrap?: string | undefined;
+  /** Its text is cut at the end. */
+  readonly rest?: string | undefined;
 }
 
 /** Texts keep this width, and the names in the first column that one, as long as other columns can drop. */
@@ -156,7 +171,7 @@ const GAP = '  ';
  * Prints a table, without the columns that have no value in any row. If it is wider than the terminal, the text wraps,
  * then columns drop, and then the longest names are shortened.
  */
-export function printTable(rows: readonly Row[], { drop = [], wrap }: Layout = {}): void {
+export function printTable(rows: readonly Row[], { drop = [], wrap, rest }: Layout = {}): void {
   const names = Object.keys(rows[0] ?? {}).filter((name) => rows.some((row) => row[name] !== undefined));
   let columns = names.map((name): Column => {
     const cells = [['dim', name] as const, ...rows.map((row) => cellOf(row[name]))];
@@ -164,9 +179,14 @@ export function printTable(rows: readonly Row[], { drop = [], wrap }: Layout = {
   });
   const excess = (most = Infinity): number =>
     columns.reduce((sum, { width }) => sum + Math.min(width, most) + GAP.length, -GAP.length) - lineWidth();
+  const last = columns.find(({ name }) => name === rest);
+  const cutRest = (): void => {
+    if (last) last.width = Math.max(SHORT, last.width - Math.max(0, excess()));
+  };
+  cutRest();
   if (excess() > 0)
     for (const dropped of drop)
-      if (excess(LEAST) > 0) columns = columns.filter(({ name }) => name !== dropped);
+      if (excess(rest ? SHORT : LEAST) > 0) columns = columns.filter(({ name }) => name !== dropped);
   while (excess() > 0) {
     const text = columns.find(({ name, width }) => name === wrap && width > LEAST);
     const longest = columns.reduce((one, other) => (other.width > one.width ? other : one));
@@ -175,7 +195,7 @@ export function printTable(rows: readonly Row[], { drop = [], wrap }: Layout = {
     (text ?? name ?? longest).width -= 1;
   }
   if (columns.length > 0)
-    print([undefined, ...rows].flatMap((_, row) => linesOfRow(columns, row, wrap)).join('\n'));
+    print([undefined, ...rows].flatMap((_, row) => linesOfRow(columns, row, { wrap, rest })).join('\n'));
 }
 
 interface Column {
@@ -185,11 +205,11 @@ interface Column {
   width: number;
 }
 
-function linesOfRow(columns: readonly Column[], row: number, wrap: string | undefined): string[] {
+function linesOfRow(columns: readonly Column[], row: number, { wrap, rest }: Layout): string[] {
   const cells = columns.map(({ name, cells: all, width }) => {
     const [style, text = ''] = all[row] ?? [];
     const lines = name === wrap ? linesOf(text.split(' '), width) : [text];
-    return lines.map((line) => [style, shortened(line, width)] as const);
+    return lines.map((line) => [style, shortened(line, width, name === rest)] as const);
   });
   return Array.from({ length: Math.max(...cells.map(({ length }) => length)) }, (_, line) => {
     const padded = columns.map(({ width }, column) => {

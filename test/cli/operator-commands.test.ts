@@ -397,8 +397,11 @@ testOperated('history shows what ran since an instant', async (bench) => {
   assert.deepEqual(await jobsOf(`--since ${new Date(Date.now() - 3_600_000).toISOString()}`), ['new']);
   assert.deepEqual([await jobsOf('old --since 3h'), await jobsOf('old')], [[], ['old']]);
   const { stdout } = await call('history');
-  assert.match(stdout, /^job +period +state +attempt +started +took +on +details$/m);
-  assert.match(stdout, /^old +\S+ +✗ failed +1 .* Error: no disk$/m);
+  assert.match(
+    stdout,
+    /^2 runs, 1 failed · times in UTC\nstarted +took +job +period +state +attempt +on +details$/m,
+  );
+  assert.match(stdout, /^[A-Z]?.*\d\d:\d\d .+ old +\S+ +✗ failed +1 .* Error: no disk$/m);
   assert.match((await call('history old --since 3h')).stdout, /^old has no runs since \S+ \S+Z$/m);
   for (const args of ['--since yesterday', '--period 2026-11-20'])
     assert.equal((await call(`history ${args}`)).status, 2);

@@ -164,12 +164,14 @@ testOperated(
     await register(guard, dailyJob('bill', { timeZone: 'Asia/Tokyo' }));
     await runDaysAgo('bill', 0);
     await query(`UPDATE cronlatch_run SET time_zone = 'Asia/Tokyo'`);
-    for (const args of ['history', 'jobs', `missed bill --from 2026-11-20`]) {
+    assert.match((await call('history')).stdout, / times in Asia\/Tokyo\n/);
+    assert.match((await call('history --utc')).stdout, / times in UTC\n/);
+    for (const args of ['jobs', `missed bill --from 2026-11-20`]) {
       assert.match((await call(args)).stdout, /\d\+09:00\b/, args);
       assert.match((await call(`${args} --utc`)).stdout, /\dZ\b/, args);
     }
     await query(`UPDATE cronlatch_run SET time_zone = 'Mars/Phobos'`);
-    assert.match((await call('history bill')).stdout, /:\d\dZ /);
+    assert.match((await call('history bill')).stdout, / times in UTC\n/);
   },
 );
 
@@ -209,7 +211,7 @@ testIf(
     const plain = await shownWith({ NO_COLOR: '1' });
     assert.doesNotMatch(plain, /\u001b/);
     assert.ok(plain.split('\n').every((line) => line.length <= 40));
-    assert.match(plain, /^period +state/);
+    assert.match(plain, /^started +took +period +state$/m);
   },
 );
 

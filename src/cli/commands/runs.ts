@@ -9,14 +9,14 @@ import { zoneOf } from '../../ledger/known-register';
 import { decideRerun, decideResolve, decideSkip } from '../../ledger/operator/decide-act';
 import { changedRun } from '../../ledger/operator/run-ledger';
 import { firstLines, stateOfRun } from '../../ledger/operator/state-of-run';
-import { describeRun } from '../../ledger/run';
+import { describeRun, LEASE_ENDED } from '../../ledger/run';
 import { ConflictError, orConflict, UsageError } from '../failure';
 import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-command';
 import { stateCell } from '../../guard/operations/state-texts';
 import { JobCatalog } from '../../guard/operations/job-catalog';
 import { resultOf } from './run-now';
 import { instantOf, type ChangeOptions, type Options } from '../options';
-import { at, print, printJson, printTable, printText, shown, type Row } from '../terminal';
+import { at, print, printJson, printTable, printText, shown, timesOf, type Row } from '../terminal';
 
 type Outcome = 'completed' | 'failed' | 'pending';
 
@@ -113,11 +113,19 @@ async function showHistory(guard: JobGuard, options: HistoryOptions, job?: strin
   if (json) return printJson('history', { job, since, runs, request });
   const none = job === undefined ? 'there are no runs' : `${shown(job)} has no runs`;
   if (runs.length === 0) return print(since === undefined ? none : `${none} since ${shown(since)}`);
+  const zones = runs.map((run) => run.timeZone ?? zoneOf(jobs.get(run.job)?.declared));
+  const times = timesOf(zones, jobs.now);
+  const counts = ['failed', 'interrupted', 'running'].flatMap((state) => {
+    const count = runs.filter((run) => run.state === state).length;
+    return count === 0 ? [] : [`${count} ${state}`];
+  });
+  const total = `${runs.length} ${runs.length === 1 ? 'run' : 'runs'}${since ? ` since ${times.at(since)}` : ''}`;
+  printText(`${[total, ...counts].join(', ')} · times in ${times.timeZone}`, 'bold');
   const rows = runs.map((run) => ({
-    ...rowOf(run, run.timeZone ?? zoneOf(jobs.get(run.job)?.declared)),
+    ...rowOf(run, times.at),
     ...(job === undefined ? {} : { job: undefined }),
   }));
-  printTable(rows, { drop: ['attempt', 'took', 'on', 'due', 'started', 'details'], wrap: 'details' });
+  printTable(rows, { drop: ['attempt', 'due', 'scope', 'on', 'took', 'details'], rest: 'details' });
   if (request === undefined) return;
   const when = at(request.createdAt, zoneOf(jobs.get(request.job)?.declared));
   printText(`Last request: by ${request.actor} at ${when}: ${request.reason}. ${resultOf(request)}`);
@@ -132,17 +140,17 @@ function begunMs({ startedAt, createdAt }: Run): number {
   return (startedAt ?? createdAt).getTime();
 }
 
-function rowOf(run: Run, timeZone: string | undefined): Row {
+function rowOf(run: Run, shortly: (instant: Date | undefined) => string | undefined): Row {
   return {
+    started: shortly(run.startedAt),
+    took: durationOf(run),
     job: run.job,
     period: run.periodKey,
     scope: run.scope || undefined,
     state: stateCell(run.state),
     attempt: run.attempt,
-    started: at(run.startedAt, timeZone),
-    took: durationOf(run),
     on: run.claimedBy && instanceOf(run.claimedBy),
-    due: at(run.nextAttemptAt, timeZone),
+    due: shortly(run.nextAttemptAt),
     details: firstLines(run.error) ?? run.reason,
   };
 }
@@ -167,8 +175,9 @@ async function showRun({ ledger }: JobCatalog, name: RunName, json = false): Pro
   printTable(rows, { drop: ['by', 'at'], wrap: 'details' });
 }
 
-function durationOf({ startedAt, finishedAt }: Run): string | undefined {
-  if (startedAt === undefined || finishedAt === undefined) return undefined;
+/** It is unknown when an attempt ended whose lease did. */
+function durationOf({ startedAt, finishedAt, reason }: Run): string | undefined {
+  if (startedAt === undefined || finishedAt === undefined || reason === LEASE_ENDED) return undefined;
   return describeDuration(finishedAt.getTime() - startedAt.getTime());
 }
 

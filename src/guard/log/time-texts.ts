@@ -20,3 +20,52 @@ export function relative(instant: Date | undefined, now: Date): string | undefin
   const text = `${Math.floor(Math.abs(ms) / length)} ${unit}`;
   return ms > 0 ? `in ${text}` : `${text} ago`;
 }
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatIn(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known !== undefined) return known;
+  const date = { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' } as const;
+  const time = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZoneName: 'longOffset' } as const;
+  let format: Intl.DateTimeFormat;
+  try {
+    format = new Intl.DateTimeFormat('en-GB', { ...date, ...time, timeZone });
+  } catch {
+    format = formatIn('UTC'); // A host with newer time zone data has recorded it.
+  }
+  formats.set(timeZone, format);
+  return format;
+}
+
+/** The zone of the short times: UTC, if this host does not know the given one. */
+export function zoneShown(timeZone: string): string {
+  return formatIn(timeZone).resolvedOptions().timeZone;
+}
+
+function wallTime(instant: Date, timeZone: string) {
+  const all = formatIn(timeZone).formatToParts(instant);
+  const of = (type: Intl.DateTimeFormatPartTypes): string =>
+    all.find((part) => part.type === type)?.value ?? '';
+  const [day, year, time] = [`${of('day')} ${of('month')}`, of('year'), `${of('hour')}:${of('minute')}`];
+  return { weekday: of('weekday'), day, year, time, offset: of('timeZoneName').replace('GMT', '') };
+}
+
+const MINUTE_MS = 60_000;
+
+/** For a table: `03:00` today, `Wed 03:00`, `26 Nov 03:00` or `26 Nov 2025`. In an hour that the clocks repeat, with the offset. */
+export function shortTime(instant: Date, timeZone: string, now: Date): string {
+  const [{ weekday, day, year, time, offset }, today] = [
+    wallTime(instant, timeZone),
+    wallTime(now, timeZone),
+  ];
+  const isRepeated = [-60, -30, 30, 60].some((minutes) => {
+    const other = wallTime(new Date(instant.getTime() + minutes * MINUTE_MS), timeZone);
+    return other.time === time && other.day === day;
+  });
+  const clock = isRepeated ? `${time}${offset}` : time;
+  const days = (Date.parse(`${day} ${year} UTC`) - Date.parse(`${today.day} ${today.year} UTC`)) / 86_400_000;
+  if (days === 0) return clock;
+  if (Math.abs(days) < 7) return `${weekday} ${clock}`;
+  return Math.abs(days) < 300 ? `${day} ${clock}` : `${day} ${year}`;
+}
