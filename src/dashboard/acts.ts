@@ -1,5 +1,7 @@
 import { InvalidLockConfigurationError, InvalidLockUseError } from '../core';
 import { DAY_MS, parsePositiveDuration } from '../core/duration';
+import { isHeldByProcess } from '../core/lease/hold-owner';
+import { describeAhead } from '../core/lease/lock-records';
 import { instanceOf } from '../core/lease/owner';
 import type { JobGuard } from '../guard';
 import { callsOf } from '../guard/calls/calls';
@@ -140,9 +142,10 @@ async function release({ guard, by, values: { lock = '', owner = '', confirmed }
   if (!state?.isHeld || state.lockedBy !== owner)
     throw new InvalidLockUseError(`The holder of lock '${lock}' has changed. Load the page again.`);
   const known = await knownJobsOf(guard);
-  const registered = known?.get(known.jobsOf(lock)[0] ?? '');
-  const { life } = lifeOf(state, registered, known?.now ?? new Date());
-  if ((life === 'renews' || life === 'not due') && confirmed !== owner)
+  const [job = '', ...others] = known?.jobsOf(lock) ?? [];
+  const { life } = lifeOf(state, known?.get(job), known?.now ?? new Date());
+  const mayLive = others.length > 0 || life === 'renews' || life === 'not due';
+  if (mayLive && isHeldByProcess(state) && !describeAhead(state) && confirmed !== owner)
     return {
       text: `${instanceOf(owner)} may still run: its renewal of the lock is not late. If you release the lock, a second copy can start beside it.`,
       value: owner,

@@ -73,12 +73,13 @@ function scheduleOf(declared: DeclaredJob | undefined): Html | string {
   })}`;
 }
 
-function whyOf({ obstacles, running, past, tick }: Why): Html {
+function whyOf({ obstacles, running, past, tick, record }: Why): Html {
   const all = past ? [...obstacles, past] : obstacles;
   return html`${running ? html`<p>${running}</p>` : ''}
   ${obstacles.length === 0 ? html`<p>Nothing keeps it from running.</p>` : ''}
   ${all.map(({ text, command }) => html`<p>${text} ${commandHint(command)}</p>`)}
-  ${tick ? html`<p>${tick}</p>` : ''}`;
+  ${tick ? html`<p>${tick.text} ${commandHint(tick.command)}</p>` : ''}
+  ${record ? html`<p>${record}</p>` : ''}`;
 }
 
 interface Year extends Pick<Grid, 'rows' | 'runs'> {

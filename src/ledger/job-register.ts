@@ -13,6 +13,8 @@ export interface DeclaredJob {
   readonly lockAtLeastForMs: number;
   /** How often the holder renews its lease. `undefined`: never. */
   readonly renewEveryMs?: number | undefined;
+  /** With renewals: when the lease ends at the latest, after it was granted. */
+  readonly maxLockDurationMs?: number | undefined;
   /** `'lock'`: the job has only a lock. `'custom'`: a key function decides the period, and only code knows it. */
   readonly kind: 'lock' | PeriodKind | 'custom';
   readonly timeZone?: string | undefined;

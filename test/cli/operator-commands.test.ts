@@ -103,7 +103,7 @@ testOperated(
       return (await call('why long')).stdout;
     };
     const notDue =
-      /^Lock 'long' is held by [^/]+\/(\d+)\. .+ Its holder did not have to renew it yet\. The first renewal is due at .+\. Nothing shows before whether it lives\. On its host: ps -p \1\.\n(?!.*cronlatch release)/;
+      /^Lock 'long' is held by [^/]+\/(\d+)\. .+ The next renewal is due at .+\. Nothing shows before whether its holder lives\. On its host: ps -p \1\.\n(?!.*cronlatch release)/;
     for (const ms of [2000, 50_000, 81_000, 16 * MINUTE_MS]) assert.match(await whyAfter(ms), notDue);
     assert.match(
       await whyAfter(22 * MINUTE_MS),
@@ -114,6 +114,36 @@ testOperated(
       await whyAfter(16 * MINUTE_MS),
       /^Running: for 16 min \d s on [^/]+\/\d+, lease renewed 16 min ago\.\nLock 'long' .+ Its holder renews it, the next time at .+: wait for its end\.\n(?!.*cronlatch release)/,
     );
+  },
+);
+
+testOperated(
+  'why claims no renewal of a lease that is not as the job declares it, nor by the job of a shared lock',
+  async ({ guard, call, query }) => {
+    const renewed = { lockAtMostForMs: 60 * MINUTE_MS, renewEveryMs: 20 * MINUTE_MS };
+    await register(
+      guard,
+      dailyJob('long', { ...renewed, maxLockDurationMs: 120 * MINUTE_MS }),
+      dailyJob('report', { ...renewed, lock: 'books' }),
+      dailyJob('close-day', { lock: 'books' }),
+    );
+    for (const name of ['long', 'books']) await guard.lockManager().tryLock({ name, lockAtMostFor: '10m' });
+    const whyWith = async (job: string, grantedMs: number, endsMs: number): Promise<string> => {
+      const [at, until] = [grantedMs, endsMs].map((minutes) => (Date.now() + minutes * MINUTE_MS) * 1000);
+      await query(
+        `UPDATE shedlock SET locked_at = ${at}, lock_until = ${until} WHERE name <> 'cronlatch-place'`,
+      );
+      return (await call(`why ${job}`)).stdout;
+    };
+    const unknown = /^Lock '\w+' .+ It is unknown when its holder renews it, .+ release it:\n/;
+    // The job has extended it by two minutes, and then by two hours. At last, the longest lease ends.
+    for (const [granted, ends] of [
+      [0, 2],
+      [-1, 119],
+      [-90, 30],
+    ] as const)
+      assert.match(await whyWith('long', granted, ends), unknown, `${granted} ${ends}`);
+    assert.match(await whyWith('report', 0, 10), unknown);
   },
 );
 
@@ -140,7 +170,7 @@ testOperated('why reports that a job is disabled or on standby', async ({ guard,
   await register(guard, dailyJob('off', { enabled: false }), dailyJob('waits', { standby: true }));
   assert.match(
     (await call('why off')).stdout,
-    /^Job 'off' is disabled: its option enabled is false\. No instance runs it\.\n$/,
+    /^Job 'off' is disabled: enabled is false on web-1\/17, which registered it last\.\n$/,
   );
   assert.match((await call('why waits')).stdout, /^All instances with job 'waits' are on standby\.\n/);
   const { obstacles } = await json('why off');
@@ -259,7 +289,7 @@ testOperated('why explains each state of the newest run', async (bench) => {
   await registerEarlier(bench, dueJob('bill', 3_600_000));
   const why = async (): Promise<string> => (await call('why bill')).stdout;
   const LATE =
-    /\nIts tick at \S+ \S+ has not been answered: check that an instance with this job is running\.\n$/;
+    /\nIts tick at \S+ \S+ has not been answered: check that an instance with this job is running\. To run it:\n {2}cronlatch run bill --reason TEXT\n$/;
   assert.match(await why(), /^Nothing keeps it from running\.\n/);
   assert.match(await why(), LATE);
   const yesterday = await runDaysAgo('bill', 1, new Error('no disk'));

@@ -92,7 +92,13 @@ void test('a scheduled job is registered with what it declares, since when, and 
   assert.match(version, /^\d+\.\d+\.\d+/);
   assert.equal(declaredAt?.getTime(), of.clock.wallMs());
   assert.deepEqual(declared, {
-    ...{ lock: 'close-day', lockAtMostForMs: 600_000, lockAtLeastForMs: 0, renewEveryMs: 200_000 },
+    ...{
+      lock: 'close-day',
+      lockAtMostForMs: 600_000,
+      lockAtLeastForMs: 0,
+      renewEveryMs: 200_000,
+      maxLockDurationMs: 86_400_000,
+    },
     ...{ kind: 'day', timeZone: 'Europe/Paris', dayStart: '04:00' },
     schedules: [HOURLY],
     retry: { maxAttempts: 5, initialDelayMs: 60_000, factor: 2, maxDelayMs: HOUR_MS },

@@ -123,7 +123,13 @@ function rowOf({ job, state, lastRun, lock, running, nextScheduledAt }: JobOverv
 function rowOfLock(lock: LockState, now: Date): Row {
   const { name, lockedAt } = lock;
   const [style, symbol] = stateCell(stateOfLock(lock)[0]);
-  return { job: name, state: [style, `${symbol}${holderOf(lock, now)}`], started: relative(lockedAt, now) };
+  const [, holder = ''] = stateOfLock(lock);
+  const by = lock.isHeld && symbol.includes('hold') ? ` by ${holder}` : '';
+  return {
+    job: name,
+    state: [style, `${symbol}${by}${holderOf(lock, now)}`],
+    started: relative(lockedAt, now),
+  };
 }
 
 function isWithHolder(state: JobOverview['state']): boolean {

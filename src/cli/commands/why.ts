@@ -37,7 +37,8 @@ async function explainTick(guard: JobGuard, { at: when, scope: given, json }: Wh
 
 async function explainWhy(guard: JobGuard, { scope, json }: WhyOptions, job: string): Promise<void> {
   const why = await readWhy(guard, job, { scope, at: (instant, timeZone) => at(instant, timeZone) ?? '-' });
-  const { obstacles, running, past, missed, tick, lock, newestRun, nextScheduledAt, runsUnknown } = why;
+  const { obstacles, running, past, missed, tick, record, lock, newestRun, nextScheduledAt, runsUnknown } =
+    why;
   if (runsUnknown) printWarning(`The runs are unknown. ${runsUnknown.message}`);
   if (json) return printJson('why', { job, obstacles, missed, lock, newestRun, nextScheduledAt });
   if (running) printText(running, 'green');
@@ -45,5 +46,6 @@ async function explainWhy(guard: JobGuard, { scope, json }: WhyOptions, job: str
   if (obstacles.length === 0) printText('Nothing keeps it from running.');
   if (past) printAdvice(past.text, past.command);
   if (missed) printAdvice(missed.text, missed.command);
-  if (tick) printText(tick);
+  if (tick) printAdvice(tick.text, tick.command);
+  if (record) printText(record);
 }

@@ -112,6 +112,7 @@ export function declaredJobOf(job: AdmittedJob): DeclaredJob {
     lockAtMostForMs: lock.lockAtMostForMs,
     lockAtLeastForMs: lock.lockAtLeastForMs,
     renewEveryMs: lock.renewEveryMs,
+    maxLockDurationMs: lock.renewEveryMs && lock.maxLockDurationMs,
     kind: kindOf(policy),
     timeZone: policy?.period.timeZone,
     dayStart: policy?.period.dayStart,

@@ -170,6 +170,8 @@ export interface HeldLocks {
   readonly held: readonly LockState[];
   /** `false`: the lock provider cannot list its locks, so only those of the names are known. */
   readonly areAll: boolean;
+  /** A lock that is not among them is free. */
+  readonly areKnown: boolean;
   /** The lock provider did not answer. */
   readonly failure?: LockStorageError;
 }
@@ -181,15 +183,17 @@ export interface HeldLocks {
  */
 export async function readHeldLocks(locks: GuardLocks, names: Iterable<string>): Promise<HeldLocks> {
   try {
-    const held = await allLocks(locks, { held: true }).catch(unableTo);
-    if (held !== undefined) return { held, areAll: true };
+    const listed = await allLocks(locks, { held: true }).catch(unableTo);
+    if (listed !== undefined) return { held: listed, areAll: true, areKnown: true };
     // Without a known job, the answer of the store still matters.
-    const reads = [PROBED_NAME, ...names].map((name) => locks.inspect(name).catch(unableTo));
-    const found = await Promise.all(reads);
-    return { held: found.flatMap((lock) => (lock?.isHeld ? [lock] : [])), areAll: false };
+    const probe = locks.inspect(PROBED_NAME).then(() => true);
+    const reads = [...names].map((name) => locks.inspect(name).catch(unableTo));
+    const [canInspect, ...found] = await Promise.all([probe.catch(unableTo), ...reads]);
+    const held = found.flatMap((lock) => (lock?.isHeld ? [lock] : []));
+    return { held, areAll: false, areKnown: canInspect === true };
   } catch (failure) {
     if (!isNoAnswer(failure)) throw failure;
-    return { held: [], areAll: false, failure };
+    return { held: [], areAll: false, areKnown: false, failure };
   }
 }
 

@@ -4,7 +4,7 @@ import { isHeldByProcess } from '../../core/lease/hold-owner';
 import { describeAhead } from '../../core/lease/lock-records';
 import { isOwnName } from '../../core/lock-name';
 import { isKept } from '../../core/lease/owner';
-import type { LatestRun, RunSummary } from '../../ledger';
+import type { LatestRun, RegisteredJob, RunSummary } from '../../ledger';
 import { LATE_AFTER_MS, lateTime, nextTimeOf } from '../../ledger/expected';
 import { zoneOf } from '../../ledger/known-register';
 import { timeText } from '../../ledger/operator/state-of-run';
@@ -14,8 +14,6 @@ import { readHeldLocks, type GuardLocks } from './guard-locks';
 import { JobCatalog, type KnownJobs } from './job-catalog';
 import {
   clockRemark,
-  isStuckLock,
-  isUnknownOwner,
   lateRemark,
   missedRemark,
   notesOf,
@@ -27,7 +25,7 @@ import {
   type KnownJob,
 } from './remarks';
 
-/** The states of a job in words, the worst first. A job that runs is shown as running, unless it is stuck. */
+/** The states of a job in words, the worst first. A job that runs is shown as running, unless it is stuck or its clock was wrong. */
 const STATES = [
   ...([
     'failed',
@@ -50,8 +48,8 @@ export interface JobOverview {
   /**
    * In words. Besides the kinds of remarks:
    *
-   * - `running`: one of its runs is running, or an instance holds its lock and no other job has that. It comes before all others but `stuck`.
-   * - `due`: its newest run is waiting for an attempt.
+   * - `running`: one of its runs is running, or an instance holds its lock and no other job has that. It comes before all others but `stuck` and `clock`.
+   * - `due`: its newest run is waiting for an attempt, or its process is gone.
    * - `kept`: the run has ended, and `lockAtLeastFor` keeps its lock.
    * - `disabled`: `enabled` is `false`.
    * - `not run yet`: it keeps runs, and has none.
@@ -129,23 +127,27 @@ export async function readOverview(
   const rowOf = new Map(unreadable.map((row) => [row.job, row]));
   const names = new Set([...jobOf.keys(), ...rowOf.keys(), ...runsOf.keys()]);
   const lockNameOf = (name: string): string => jobOf.get(name)?.declared.lock ?? name;
-  const { held, areAll, failure } = await readHeldLocks(guardLocks, new Set([...names].map(lockNameOf)));
+  const { held, areAll, areKnown, failure } = await readHeldLocks(
+    guardLocks,
+    new Set([...names].map(lockNameOf)),
+  );
   const isUnreachable = failure !== undefined;
   const lockOf = new Map(held.map((lock) => [lock.name, lock]));
-  const declared = new Map<string, string[]>();
-  for (const {
-    job,
-    declared: { lock },
-  } of registered)
-    declared.set(lock, [...(declared.get(lock) ?? []), job]);
-  for (const lock of held) if (!declared.has(lock.name) && isOdd(lock, now)) names.add(lock.name);
+  const declared = new Map<string, RegisteredJob[]>();
+  for (const each of registered)
+    declared.set(each.declared.lock, [...(declared.get(each.declared.lock) ?? []), each]);
+  for (const lock of held) if (!declared.has(lock.name) && describeAhead(lock)) names.add(lock.name);
   const jobs = [...names].sort().map((name) => {
     const [job, row, own] = [jobOf.get(name), rowOf.get(name), runsOf.get(name) ?? []];
     const lock = lockOf.get(lockNameOf(name));
     const timeZone = zoneOf(job?.declared) ?? own[0]?.timeZone ?? 'UTC';
     const at = (instant = now): string => when(instant, { timeZone, now });
-    const sharing = (job ? (declared.get(job.declared.lock) ?? []) : []).filter((each) => each !== name);
-    const found: KnownJob = { name, job, lock, sharing, isUnreachable, runs: own, now, timeZone, at };
+    const withLock = declared.get(lockNameOf(name)) ?? [];
+    const sharing = withLock.map((each) => each.job).filter((each) => each !== name);
+    const leaseMs = Math.max(0, ...withLock.map((each) => each.declared.lockAtMostForMs));
+    const isLockKnown = areKnown && job?.declared.hasNameFunction === undefined;
+    const ofLock = { lock, sharing, leaseMs, isLockKnown, isUnreachable };
+    const found: KnownJob = Object.assign(ofLock, { name, job, runs: own, now, timeZone, at });
     const unread = row ? [unreadableRemark(row)] : [];
     const late = job && lateTime(job, own, { now, lateAfterMs, lock });
     const ofSchedule = [...lateRemark(found, late), ...missedRemark(name, missed?.get(name) ?? [])];
@@ -163,11 +165,6 @@ export async function readOverview(
   return { now, hasRegister: register !== undefined, problems, jobs, locks };
 }
 
-/** A lock of no known job that is a problem of its own. */
-function isOdd(lock: LockState, now: Date): boolean {
-  return describeAhead(lock) !== undefined || isStuckLock(lock, now) || isUnknownOwner(lock);
-}
-
 /** Of a lock provider that cannot list its locks: those of known jobs, each once. */
 export function locksOfJobs({ jobs }: Overview): readonly LockState[] {
   return [...new Map(jobs.flatMap(({ lock }) => (lock ? [[lock.name, lock]] : []))).values()];
@@ -179,16 +176,22 @@ function overviewOfJob(found: KnownJob, others: readonly JobRemark[]): JobOvervi
   const notes = notesOf(found);
   const ofRuns = runs.flatMap((run) => problemOf(run, at, found.now));
   const problems = [...ofRuns, ...others];
-  const running = runs.filter(({ state }) => state === 'running');
+  // Without a process that holds the lock, a run that is running has been left: an instance will repeat it.
+  const isLeft = job !== undefined && found.isLockKnown && !isHeldByProcess(lock);
+  const ofProcess = runs.filter(({ state }) => state === 'running');
+  const running = isLeft ? [] : ofProcess;
   const isKeptLock = lock !== undefined && isKept(lock.lockedBy);
   // The row of a lock that several jobs share does not show which of them runs.
-  const isHeld = isHeldByProcess(lock) && found.sharing.length === 0;
+  const isHeld = isHeldByProcess(lock);
   const isRecorded = job?.declared.kind !== 'lock';
   const isOn = job?.declared.enabled !== false;
   const words: Partial<Record<string, boolean>> = {
     unreachable: found.isUnreachable && isOn,
-    due: newest?.state === 'pending' || (newest?.state === 'failed' && newest.nextAttemptAt !== undefined),
-    running: isHeld || running.length > 0,
+    due:
+      ofProcess.length > running.length ||
+      newest?.state === 'pending' ||
+      (newest?.state === 'failed' && newest.nextAttemptAt !== undefined),
+    running: running.length > 0 || (isHeld && found.sharing.length === 0),
     kept: isKeptLock,
     ok: isOn && (isRecorded ? newest !== undefined : job?.answeredAt !== undefined),
     'not run yet': isOn && isRecorded,
@@ -198,7 +201,9 @@ function overviewOfJob(found: KnownJob, others: readonly JobRemark[]): JobOvervi
   return {
     job: name,
     state:
-      words['running'] && !words['stuck'] ? 'running' : (STATES.find((state) => words[state]) ?? 'disabled'),
+      words['running'] && !words['stuck'] && !words['clock']
+        ? 'running'
+        : (STATES.find((state) => words[state]) ?? 'disabled'),
     problems,
     notes,
     lastRun: newest,

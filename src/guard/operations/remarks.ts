@@ -25,8 +25,8 @@ export interface JobRemark {
    * - `late`: a scheduled time has passed, and no instance has answered its tick.
    * - `missed`: an expected period has no run, and can no longer get one by itself. Those of the last seven days count, and
    *   the newest one.
-   * - `stuck`: a lease lasts for more than a day, and longer than the job declares, or it ended 15 min ago and no instance has
-   *   repeated the run.
+   * - `stuck`: its lock is held for more than a day, and longer than any job with that lock declares, or the lease of a run ended
+   *   15 min ago and no instance has repeated it.
    * - `unreadable`: another version of cronlatch registered the job, or this machine does not know its time zone.
    * - `unreachable`: the lock provider did not answer, so no job gets its lock. A problem of all jobs.
    *
@@ -56,6 +56,10 @@ export interface KnownJob {
   readonly lock: LockState | undefined;
   /** The other jobs with the same lock. */
   readonly sharing: readonly string[];
+  /** The longest `lockAtMostFor` of the jobs with the lock, in milliseconds. */
+  readonly leaseMs: number;
+  /** Whether a lock that is not held is free. */
+  readonly isLockKnown: boolean;
   readonly isUnreachable: boolean;
   readonly runs: readonly LatestRun[];
   readonly now: Date;
@@ -83,8 +87,8 @@ export function notesOf({ name, job, lock, sharing, runs, now, at }: KnownJob): 
     const text = `Lock '${lock.name}' of job '${name}' is in use by ${instanceOf(lock.lockedBy)}. Other jobs have it, too: ${sharing.join(', ')}.`;
     notes.push({ kind: 'in use', text });
   }
-  if (lock && isUnknownOwner(lock)) {
-    const text = `Lock '${lock.name}' is held by '${lock.lockedBy}'. Neither cronlatch nor ShedLock writes such an owner: find the program that does.`;
+  if (lock && !OWNER.test(lock.lockedBy) && !hold) {
+    const text = `Lock '${lock.name}' is held by '${lock.lockedBy}'. Neither cronlatch nor ShedLock names its holders so.`;
     notes.push({ kind: 'unknown owner', text });
   }
   if (job?.declared.standby) notes.push({ kind: 'standby', text: standbyText(name) });
@@ -102,36 +106,18 @@ export function standbyText(job: string): string {
 /** cronlatch writes host, process and a UUID. ShedLock for Java writes the name of the host. */
 const OWNER = /^(.+\/\d+\/[\da-f]{8}-[\da-f-]{27}(\/.*)?|[\w.-]+)$/;
 
-export function isUnknownOwner({ lockedBy }: Pick<LockState, 'lockedBy'>): boolean {
-  return !OWNER.test(lockedBy) && readHold(lockedBy) === undefined;
-}
-
-/** Whether an instant is later than a lease can end that begins now. */
-function isFarAhead(until: Date, now: Date, job: RegisteredJob | undefined): boolean {
-  return until.getTime() - now.getTime() > Math.max(DAY_MS, job?.declared.lockAtMostForMs ?? 0);
-}
-
-/** Whether a process holds a lock for longer than a lease of its job can last. */
-export function isStuckLock(lock: LockState, now: Date, job?: RegisteredJob): boolean {
-  return isHeldByProcess(lock) && !describeAhead(lock) && isFarAhead(lock.lockUntil, now, job);
-}
-
 const NOT_REPEATED_MS = 900_000;
 
-export function stuckRemarks({ job, lock, runs, now, at }: KnownJob): JobRemark[] {
+/** A lease that lasts for longer than any that a job with this lock declares, and a run that no instance repeats. */
+export function stuckRemarks({ lock, leaseMs, runs, now, at }: KnownJob): JobRemark[] {
   const ofRuns = runs.flatMap((run): JobRemark[] => {
-    const { state, leaseUntil } = run;
-    if (state !== 'running' || leaseUntil === undefined) return [];
-    const isOver = now.getTime() - leaseUntil.getTime() > NOT_REPEATED_MS;
-    if (!isOver && !isFarAhead(leaseUntil, now, job)) return [];
-    const why = job ? '' : ', because none has registered the job';
-    const what = isOver
-      ? `has a lease that ended ${at(leaseUntil)}, and no instance repeats it${why}`
-      : `has a lease that ends ${at(leaseUntil)}. If its holder is gone, no instance repeats it before`;
-    const text = `${describeRun(run).replace('t', 'T')} ${what}. If its process is dead:`;
+    const { state, leaseUntil = now } = run;
+    if (state !== 'running' || now.getTime() - leaseUntil.getTime() <= NOT_REPEATED_MS) return [];
+    const text = `${describeRun(run).replace('t', 'T')} has a lease that ended ${at(leaseUntil)}, and no instance repeats it. If its process is dead:`;
     return [{ kind: 'stuck', text, command: runCommand(run, 'rerun', '--force') }];
   });
-  if (lock === undefined || !isStuckLock(lock, now, job)) return ofRuns;
+  if (!lock || !isHeldByProcess(lock) || describeAhead(lock)) return ofRuns;
+  if (lock.lockUntil.getTime() - now.getTime() <= Math.max(DAY_MS, leaseMs)) return ofRuns;
   const text = `Lock '${lock.name}' is held by ${instanceOf(lock.lockedBy)}, and ends ${at(lock.lockUntil)}. Its job does not run until then. If its process is dead:`;
   const command = operatorCommand('release', [lock.name], ['--owner', lock.lockedBy]);
   return [{ kind: 'stuck', text, command }, ...ofRuns];

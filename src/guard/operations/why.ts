@@ -36,8 +36,10 @@ export interface Why {
   /** The last run of a past period, if it has not completed. It keeps no tick from running. */
   readonly past: Obstacle | undefined;
   readonly missed: JobRemark | undefined;
-  /** A sentence about its next tick, if that is known. */
-  readonly tick: string | undefined;
+  /** A late tick, with the command that starts its run. Or else its next tick, if that is known. */
+  readonly tick: Omit<Obstacle, 'reason'> | undefined;
+  /** Of a job that has only a lock: where its failures are. */
+  readonly record: string | undefined;
   readonly lock: LockState | undefined;
   readonly newestRun: Run | undefined;
   readonly nextScheduledAt: Date | undefined;
@@ -74,22 +76,26 @@ export async function readWhy(
     run?.state === 'running' && jobs !== undefined
       ? await readLockId(jobs.context.lockProvider, registered?.declared.lock ?? job)
       : undefined;
-  const ofRun = run && runObstacle(run, { isLocked: lock?.isHeld === true, lockId, when, now });
+  const ofRun = run && runObstacle(run, { isLocked: isHeldByProcess(lock), lockId, when, now });
   const nextScheduledAt = registered && nextTimeOf(registered, now);
   const late =
     registered && lateTime(registered, run ? [run] : [], { now, lateAfterMs: LATE_AFTER_MS, lock });
+  // Of a lock that several jobs share, only a run shows which of them has it.
+  const isOwn = run?.state === 'running' || jobs?.jobsOf(registered?.declared.lock ?? job).length === 1;
+  const holder = isOwn ? registered : undefined;
   const [missed] = missedRemark(job, (await jobs?.missed([job]))?.get(job) ?? []);
   return {
     obstacles: [
       ...(down ? [{ reason: down.kind, text: down.text }] : []),
       ...switchObstacles(registered),
-      ...lockObstacles(lock, registered, now, when),
+      ...lockObstacles({ lock, registered, holder }, now, when),
       ...(ofRun && !isPast ? [ofRun] : []),
     ],
-    running: runningText(lock, registered, run, now),
+    running: runningText(lock, holder, run, now),
     past: isPast && run.state !== 'completed' ? ofRun : undefined,
     missed,
-    tick: tickText(nextScheduledAt, late, when),
+    tick: tickText(job, nextScheduledAt, late, when),
+    record: registered?.declared.kind === 'lock' ? NO_RECORD : undefined,
     lock,
     newestRun: run,
     nextScheduledAt,
@@ -112,18 +118,19 @@ async function valueOrFailure<T, E extends Error>(
 
 /** Of a job that its code does not run. */
 function switchObstacles(registered: RegisteredJob | undefined): Obstacle[] {
-  const { job = '', declared } = registered ?? {};
-  const off = `Job '${job}' is disabled: its option enabled is false. No instance runs it.`;
+  const { job = '', registeredBy, declared } = registered ?? {};
+  const off = `Job '${job}' is disabled: enabled is false on ${registeredBy}, which registered it last.`;
   if (declared?.enabled === false) return [{ reason: 'disabled', text: off }];
   return declared?.standby ? [{ reason: 'standby', text: standbyText(job) }] : [];
 }
 
+/** @param of.holder the job that is known to have the lock */
 function lockObstacles(
-  lock: LockState | undefined,
-  registered: RegisteredJob | undefined,
+  of: Record<'registered' | 'holder', RegisteredJob | undefined> & { readonly lock: LockState | undefined },
   now: Date,
   when: When,
 ): Obstacle[] {
+  const { lock, registered, holder } = of;
   if (!lock?.isHeld) return [];
   const { name, lockedBy, lockedAt, lockUntil } = lock;
   const hold = readHold(lockedBy);
@@ -139,7 +146,7 @@ function lockObstacles(
   }
   const granted = lockedAt === undefined ? '' : ` was granted ${when(lockedAt)}, and`;
   const held = `Lock '${name}' is held by ${instanceOf(lockedBy)}. Its lease${granted} ends ${when(lockUntil)} at the latest.`;
-  const { life, dueAt } = lifeOf(lock, registered, now);
+  const { life, dueAt } = lifeOf(lock, holder, now);
   const [text, mayBeDead] = WORDS_OF_LIFE[life](dueAt && when(dueAt));
   const pid = /\/(\d+)$/.exec(instanceOf(lockedBy))?.[1];
   const look = life === 'renews' || pid === undefined ? '' : ` On its host: ps -p ${pid}.`;
@@ -149,37 +156,52 @@ function lockObstacles(
   return [{ reason: 'locked', text: `${held} ${text}${look} ${advice}`, command }];
 }
 
-/** What the lease of a held lock shows of its holder. `'unknown'`: nothing renews it, as far as is known. */
-type Life = 'renews' | 'not due' | 'late' | 'unknown';
+/** What the lease of a held lock shows of its holder. */
+type Life = 'renews' | 'not due' | 'late' | 'not renewed' | 'unknown';
 
 const WORDS_OF_LIFE: Readonly<Record<Life, (due?: string) => readonly [text: string, mayBeDead: boolean]>> = {
   renews: (due) => [`Its holder renews it${due ? `, the next time ${due}` : ''}: wait for its end.`, false],
   'not due': (due) => [
-    `Its holder did not have to renew it yet. The first renewal is due ${due}. Nothing shows before whether it lives.`,
+    `The next renewal is due ${due}. Nothing shows before whether its holder lives.`,
     false,
   ],
   late: (due) => [`Its renewal was due ${due}, and did not come.`, true],
-  unknown: () => ['Nothing renews it, so nothing shows whether its holder lives.', true],
+  'not renewed': () => ['Nothing renews it, so nothing shows whether its holder lives.', true],
+  unknown: () => ['It is unknown when its holder renews it, so nothing shows whether that lives.', true],
 };
 
 /** So much of a lease, and 5 s: a renewal that comes later is late. */
 const LATE_SHARE = 0.1;
 
-/** Of a lock that a process holds. Each renewal writes a number after the owner. */
+/**
+ * Of a lock that a process holds. Each renewal in a database writes a number after the owner.
+ *
+ * @param holder the job that is known to have the lock
+ */
 export function lifeOf(
-  { lockedBy, lockUntil }: LockState,
-  registered: RegisteredJob | undefined,
-  now: Date,
+  { lockedBy, lockedAt, lockUntil, readAt: now }: LockState,
+  holder: RegisteredJob | undefined,
+  known: Date,
 ): { readonly life: Life; readonly renewedAt?: Date; readonly dueAt?: Date } {
-  const isRenewed = leaseOf(lockedBy) !== lockedBy;
-  if (registered === undefined) return { life: isRenewed ? 'renews' : 'unknown' };
-  const { renewEveryMs, lockAtMostForMs } = registered.declared;
-  if (renewEveryMs === undefined) return { life: 'unknown' };
-  const renewedAt = new Date(lockUntil.getTime() - lockAtMostForMs);
-  const dueAt = new Date(renewedAt.getTime() + renewEveryMs);
-  const isLate = now.getTime() - dueAt.getTime() > lockAtMostForMs * LATE_SHARE + 5000;
-  return { life: isLate ? 'late' : isRenewed ? 'renews' : 'not due', renewedAt, dueAt };
+  const hasNumber = leaseOf(lockedBy) !== lockedBy;
+  const { renewEveryMs, lockAtMostForMs, maxLockDurationMs = Infinity } = holder?.declared ?? {};
+  if (renewEveryMs === undefined || lockAtMostForMs === undefined)
+    return { life: hasNumber ? 'renews' : holder ? 'not renewed' : 'unknown' };
+  const [nowMs, renewedMs] = [(now ?? known).getTime(), lockUntil.getTime() - lockAtMostForMs];
+  const grantedMs = lockedAt?.getTime() ?? -Infinity;
+  const isLast = lockUntil.getTime() >= grantedMs + maxLockDurationMs - TOLERANCE_MS;
+  // The lease can have another length: the job has extended it, or an older instance declares it otherwise.
+  const isOther = renewedMs < grantedMs - TOLERANCE_MS || renewedMs > nowMs + TOLERANCE_MS;
+  if (isLast || isOther) return { life: 'unknown' };
+  const dueMs = renewedMs + renewEveryMs;
+  const isLate = nowMs - dueMs > lockAtMostForMs * LATE_SHARE + 5000;
+  const isRenewed = hasNumber || (lockedAt !== undefined && renewedMs - grantedMs > TOLERANCE_MS);
+  const life = isLate ? 'late' : isRenewed ? 'renews' : 'not due';
+  return { life, renewedAt: new Date(renewedMs), dueAt: new Date(dueMs) };
 }
+
+/** Of times that two statements wrote. */
+const TOLERANCE_MS = 1000;
 
 /** A sentence about a run that is seen to live. */
 function runningText(
@@ -206,8 +228,10 @@ function runObstacle(run: Run, words: RunWords): Obstacle {
   return { reason: run.state, text, command: state.remedy?.command };
 }
 
-function tickText(next: Date | undefined, late: Date | undefined, when: When): string | undefined {
-  if (late !== undefined)
-    return `Its tick ${when(late)} has not been answered: check that an instance with this job is running.`;
-  return next && `Its next tick is ${when(next)}.`;
+const NO_RECORD = `It keeps no runs: its failures are in the logs of its instances. To keep runs, use @OncePer('tick').`;
+
+function tickText(job: string, next: Date | undefined, late: Date | undefined, when: When): Why['tick'] {
+  if (late === undefined) return next && { text: `Its next tick is ${when(next)}.` };
+  const text = `Its tick ${when(late)} has not been answered: check that an instance with this job is running. To run it:`;
+  return { text, command: operatorCommand('run', [job]) };
 }

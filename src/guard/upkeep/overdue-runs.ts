@@ -54,7 +54,7 @@ export class OverdueRuns implements Service {
       this.firstAfterMs = Math.min(pollIntervalMs, 1000 * (1 + runner.context.random()));
   }
 
-  /** @throws LockStorageError for what could not be read. The runs that were found nevertheless are started. */
+  /** @throws LockStorageError if the overdue runs cannot be read from the store */
   async run(): Promise<StartedRuns | void> {
     const { registry, lockExecutor } = this.runner;
     if (lockExecutor.runs.closing) return;
@@ -65,8 +65,8 @@ export class OverdueRuns implements Service {
     const jobs = registry.all.filter(mayRun);
     const found = new FoundScopes(jobs);
     if (jobs.length > 0) await this.#findOverdue(found);
-    const lookup = this.#findUnanswered(found);
-    await lookup.catch(() => undefined); // Is thrown below.
+    let failure: Error | undefined;
+    await this.#findUnanswered(found).catch((error: unknown) => (failure = error as Error));
     // Jobs that share a lock would only block each other, so they run one after the other.
     const lastOf = new Map<string, Promise<OverdueResult>>();
     const runInTurn = (each: JobScope): Promise<OverdueResult> => {
@@ -75,9 +75,7 @@ export class OverdueRuns implements Service {
       lastOf.set(name, result);
       return result;
     };
-    const ended = Promise.all(found.all.map(runInTurn)).then(sumOf);
-    await lookup;
-    return { ended };
+    return { ended: Promise.all(found.all.map(runInTurn)).then(sumOf), failure };
   }
 
   async #findOverdue(found: FoundScopes): Promise<void> {

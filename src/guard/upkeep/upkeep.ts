@@ -12,6 +12,8 @@ export interface OverdueResult {
 export interface StartedRuns {
   /** Never rejects. */
   readonly ended: Promise<OverdueResult>;
+  /** A read that failed. Other runs have been started. */
+  readonly failure?: Error | undefined;
 }
 
 export interface Service {
@@ -65,7 +67,10 @@ export class Upkeep {
       this.#runAfter(service.everyMs, service);
       // A slow store must not get more and more statements.
       if (this.#running.has(service)) return;
-      const running = this.#failures.get(service)!.attempt(service.failure, () => service.run());
+      const running = this.#failures.get(service)!.attempt(service.failure, async () => {
+        const started = await service.run();
+        if (started?.failure !== undefined) throw started.failure;
+      });
       this.#running.set(service, running);
       void running.then(() => this.#running.delete(service));
     };
@@ -80,7 +85,9 @@ export class Upkeep {
   async runNow(): Promise<OverdueResult> {
     const polled = this.#hasStopped ? [] : this.services.filter(({ everyMs }) => everyMs === undefined);
     const started = await Promise.all(polled.map((service) => service.run()));
-    return sumOf(await Promise.all(started.flatMap((each) => each?.ended ?? [])));
+    const results = await Promise.all(started.flatMap((each) => each?.ended ?? []));
+    for (const each of started) if (each?.failure !== undefined) throw each.failure;
+    return sumOf(results);
   }
 
   async stop(): Promise<void> {

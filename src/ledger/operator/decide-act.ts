@@ -90,6 +90,9 @@ function change(
   const since = run.finishedAt === undefined ? '' : ` since ${run.finishedAt.toISOString()}`;
   // Contains the previous state, because the row does not keep it.
   const acted = runEventOf(run, kind, `${act.reason} (was ${from}${since})`, act.actor);
-  const events = from === 'running' ? [lostEventOf(run), acted] : [acted];
+  const events =
+    from === 'running'
+      ? [lostEventOf(run, 'an operator ran it again, and its holder was not stopped'), acted]
+      : [acted];
   return { value: { kind: 'changed', run: write }, write, events };
 }

@@ -93,7 +93,7 @@ function describeOthers({ overdue, catchUp, missed, failures }: TickPlan): strin
     periods.length === 0 ? '' : `${what}: ${periods.map(({ key }) => key).join(', ')}.`;
   const keys = overdue.map(({ periodKey: key }) => ({ key }));
   return [
-    listed('Also due, or left by a holder that is gone', keys),
+    listed('Also due or running', keys),
     listed('To be caught up', catchUp),
     listed('To be recorded as missed', missed),
     ...failures.map(({ failed }) => `Not decided: ${failed}.`),

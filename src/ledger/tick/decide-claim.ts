@@ -165,9 +165,9 @@ function claimOf(run: Run): Claim {
   return { ...identityOf(run), claimedBy: run.claimedBy ?? '' };
 }
 
-export function lostEventOf(run: Run): NewRunEvent {
+export function lostEventOf(run: Run, why = 'its lease ended'): NewRunEvent {
   const { startedAt } = run;
-  const detail = startedAt && `its lease ended; the attempt had started at ${startedAt.toISOString()}`;
+  const detail = startedAt && `${why}; the attempt had started at ${startedAt.toISOString()}`;
   return runEventOf(run, 'lost', detail);
 }
 

@@ -70,6 +70,9 @@ export class VirtualTimeStore extends WithoutRegister implements RunStore {
     return (await this.inner.find(query, options)).map((run) => this.#toTestTimeRun(run));
   }
 
+  override readonly since: RunStore['since'] = async (starts, options) =>
+    (await this.inner.since(starts, options)).map((run) => this.#toTestTimeRun(run));
+
   async events(key: RunKey, options: Options): ReturnType<RunStore['events']> {
     const events = await this.inner.events(key, options);
     return events.map((event) => ({ ...event, at: this.#toTestTime(event.at) }));
