@@ -188,14 +188,15 @@ export function lifeOf(
   if (renewEveryMs === undefined || lockAtMostForMs === undefined)
     return { life: hasNumber ? 'renews' : holder ? 'not renewed' : 'unknown' };
   const [nowMs, renewedMs] = [(now ?? known).getTime(), lockUntil.getTime() - lockAtMostForMs];
-  const grantedMs = lockedAt?.getTime() ?? -Infinity;
-  const isLast = lockUntil.getTime() >= grantedMs + maxLockDurationMs - TOLERANCE_MS;
+  // Not every store keeps when a lock was granted.
+  const sinceGrantMs = renewedMs - (lockedAt?.getTime() ?? renewedMs);
+  const isLast = sinceGrantMs + lockAtMostForMs >= maxLockDurationMs - TOLERANCE_MS;
   // The lease can have another length: the job has extended it, or an older instance declares it otherwise.
-  const isOther = renewedMs < grantedMs - TOLERANCE_MS || renewedMs > nowMs + TOLERANCE_MS;
+  const isOther = sinceGrantMs < -TOLERANCE_MS || renewedMs > nowMs + TOLERANCE_MS;
   if (isLast || isOther) return { life: 'unknown' };
   const dueMs = renewedMs + renewEveryMs;
   const isLate = nowMs - dueMs > lockAtMostForMs * LATE_SHARE + 5000;
-  const isRenewed = hasNumber || (lockedAt !== undefined && renewedMs - grantedMs > TOLERANCE_MS);
+  const isRenewed = hasNumber || sinceGrantMs > TOLERANCE_MS;
   const life = isLate ? 'late' : isRenewed ? 'renews' : 'not due';
   return { life, renewedAt: new Date(renewedMs), dueAt: new Date(dueMs) };
 }
