@@ -93,12 +93,12 @@ export function at(instant: Date | undefined, timeZone = 'UTC'): string | undefi
   return instant && timeText(instant, isUtc ? 'UTC' : timeZone);
 }
 
-/** The short times of a table, in one time zone: that of its rows, or that of this terminal if they differ. */
+/** The short times of a table, in one time zone, which its head names: that of its rows, or that of this terminal if they differ. */
 export function timesOf(zones: readonly (string | undefined)[], now: Date) {
-  const [zone = 'UTC', ...others] = new Set(zones.filter((each) => each !== undefined));
+  const [zone = hostTimeZone(), ...others] = new Set(zones.filter((each) => each !== undefined));
   const timeZone = zoneShown(isUtc ? 'UTC' : others.length > 0 ? hostTimeZone() : zone);
   return {
-    timeZone,
+    head: `times in ${timeZone}`,
     at: (instant: Date | undefined): string | undefined => instant && shortTime(instant, timeZone, now),
   };
 }
@@ -139,9 +139,9 @@ function shortened(text: string, width: number, isText: boolean): string {
 }
 
 /** Prints sentences for people, which wrap between words. */
-export function printText(text: string, style?: Style): void {
-  const lines = linesOf(shown(text).split(' '), lineWidth());
-  print(lines.map((line) => styled(style, line)).join('\n'));
+export function printText(text: string, style?: Style, indent = ''): void {
+  const lines = linesOf(shown(text).split(' '), lineWidth() - indent.length);
+  print(lines.map((line) => `${indent}${styled(style, line)}`).join('\n'));
 }
 
 /** Prints sentences, and a command to type. It wraps between its arguments, so that it can be pasted. */

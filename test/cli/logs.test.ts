@@ -30,7 +30,9 @@ testOperated(
 
     const second = await call('logs import 2026-11-20 --utc');
     assert.deepEqual([second.status, second.stderr], [0, '']);
-    const [first, title, attempt, ...rest] = second.stdout.split('\n');
+    const [head, begun, first, title, attempt, ...rest] = second.stdout.split('\n');
+    assert.match(head ?? '', /^The run of job 'import' for 2026-11-20 completed at \S+ \S+Z$/);
+    assert.match(begun ?? '', /^attempt 1, at \d{4}-\d\d-\d\d \d\d:\d\d/);
     assert.equal(first, '  indented, é and red');
     assert.equal(title, 'title  and \\u202ebidi \\u0008');
     assert.match(attempt ?? '', /^attempt 2, at \d{4}-\d\d-\d\d \d\d:\d\d/);
@@ -82,7 +84,12 @@ testOperated('logs --follow goes on until the run has ended', async ({ createJob
   await following.printed('the beginning\n');
   isSeen.resolve();
   await run;
-  assert.deepEqual(await following.ended, { status: 0, stdout: 'the beginning\nthe end\n', stderr: '' });
+  const { status, stdout, stderr } = await following.ended;
+  assert.deepEqual([status, stderr], [0, '']);
+  assert.match(
+    stdout,
+    /^The run of job 'import' for \S+ is running: attempt 1 .+\nattempt 1, at .+:\nthe beginning\nthe end\n$/,
+  );
 });
 
 testOperated('status shows how far a job is that reports it', async ({ createJobGuard, url, call, json }) => {

@@ -27,7 +27,7 @@ testOperated(
     );
     const { added } = await json(`backfill bill --from ${daysAgo(2)} --to ${daysAgo(0)} ${CHANGE}`);
     assert.deepEqual(keysOf(added, 'key'), [daysAgo(2)]);
-    const { events } = await json(`history bill --period ${failed}`);
+    const { events } = await json(`history bill ${failed}`);
     assert.deepEqual(keysOf(events, 'kind'), ['failed', 'rerun']);
   },
   [...ON_SERVERS, 'sqlite'],
@@ -60,7 +60,7 @@ testOperated(
     );
     assert.equal((await call(`why 'clean up'`)).stdout, 'Nothing keeps it from running.\n');
     assert.equal((await call('locks --held')).stdout, 'no lock is held\n');
-    assert.match((await call('locks')).stdout, /^clean up +· free +\d+$/m);
+    assert.match((await call('locks')).stdout, /^clean up +· free$/m);
   },
 );
 
@@ -73,7 +73,7 @@ testOperated('locks shows who holds a lock, and release accepts that', async ({ 
   };
   await guard.locks.hold('held', hold);
   const { stdout } = await call('locks');
-  assert.match(stdout, /^held +‖ on hold +ann@ops\/1: an audit\/of the books +\S+ \S+Z /m);
+  assert.match(stdout, /^held +‖ on hold +ann@ops\/1: an audit\/of the books +(\w{3} )?\d\d:\d\d /m);
   const [, holder = ''] = /^job +▶ held +(\S+) /m.exec(stdout) ?? [];
   assert.equal(holder, `${hostname()}/${process.pid}`);
   assert.match((await call('locks --verbose')).stdout, new RegExp(`^job .* ${holder}/[\\da-f-]{36} `, 'm'));
@@ -349,8 +349,11 @@ testOperated(
     assert.equal((await call(`rerun bill ${period} --force ${CHANGE}`)).status, 0);
     const { run, actor } = await json(`skip bill ${daysAgo(2)} ${CHANGE}`);
     assert.deepEqual([keysOf([run], 'state'), actor], [['skipped'], `${userInfo().username}@${hostname()}`]);
-    const shown = await call(`history bill --period ${daysAgo(2)}`);
-    assert.match(shown.stdout, /^bill \S+ was skipped: operator\n.*\n.* +skipped +\S+@\S+ +ticket 7\n$/);
+    const shown = await call(`history bill ${daysAgo(2)}`);
+    assert.match(
+      shown.stdout,
+      /^bill \S+ was skipped: operator\ntimes in UTC\n.*\n.* +skipped +\S+@\S+ +ticket 7\n$/,
+    );
   },
 );
 
@@ -433,6 +436,6 @@ testOperated('history shows what ran since an instant', async (bench) => {
   );
   assert.match(stdout, /^[A-Z]?.*\d\d:\d\d .+ old +\S+ +✗ failed +1 .* Error: no disk$/m);
   assert.match((await call('history old --since 3h')).stdout, /^old has no runs since \S+ \S+Z$/m);
-  for (const args of ['--since yesterday', '--period 2026-11-20'])
+  for (const args of ['--since yesterday', 'bill --period 2026-11-20'])
     assert.equal((await call(`history ${args}`)).status, 2);
 });

@@ -33,10 +33,7 @@ testOperated(
       /\nRequested\. The request expires in 1h\.\nJob bill: completed on \S+\/\d+\.\n$/,
     );
     const key = (await bench.guard.ledger.lastRequest('bill'))?.periodKey;
-    assert.match(
-      (await bench.call(`history bill --period ${key}`)).stdout,
-      /requested +anne +the bank was late/,
-    );
+    assert.match((await bench.call(`history bill ${key}`)).stdout, /requested +anne +the bank was late/);
     const again = await bench.call(`run bill --wait ${ACT}`);
     assert.equal(again.status, 4);
     assert.match(

@@ -82,7 +82,7 @@ testOperated('status and why fit on every terminal, and break no word', async (b
   await guard.lockManager().tryLock({ name: 'bill', lockAtMostFor: '10m' });
   const hold = { until: new Date(Date.now() + DAY_MS), actor: 'ann', reason: 'moving the database' };
   await guard.locks.hold('nightly', hold);
-  for (const args of ['status', `why ${OSAKA}`, 'why bill', 'why nightly']) {
+  for (const args of ['status', `why ${OSAKA}`, 'why bill', 'why nightly', 'doctor']) {
     const words = new Set((await call(args)).stdout.split(/\s+/).concat('\\'));
     for (const columns of [60, 80, 100, 160]) {
       const { stdout } = await call(args, { columns, env: PLAIN });
@@ -164,11 +164,12 @@ testOperated(
     await register(guard, dailyJob('bill', { timeZone: 'Asia/Tokyo' }));
     await runDaysAgo('bill', 0);
     await query(`UPDATE cronlatch_run SET time_zone = 'Asia/Tokyo'`);
-    assert.match((await call('history')).stdout, / times in Asia\/Tokyo\n/);
-    assert.match((await call('history --utc')).stdout, / times in UTC\n/);
-    for (const args of ['jobs', `missed bill --from 2026-11-20`]) {
-      assert.match((await call(args)).stdout, /\d\+09:00\b/, args);
-      assert.match((await call(`${args} --utc`)).stdout, /\dZ\b/, args);
+    const missed = 'missed bill --from 2026-11-20';
+    assert.match((await call(missed)).stdout, /\d\+09:00\n/);
+    assert.match((await call(`${missed} --utc`)).stdout, /\dZ\n/);
+    for (const args of ['history', 'jobs']) {
+      assert.match((await call(args)).stdout, /times in Asia\/Tokyo\n/, args);
+      assert.match((await call(`${args} --utc`)).stdout, /times in UTC\n/, args);
     }
     await query(`UPDATE cronlatch_run SET time_zone = 'Mars/Phobos'`);
     assert.match((await call('history bill')).stdout, / times in UTC\n/);

@@ -34,7 +34,7 @@ function plain(output: string): string {
     .replace(/hold\/[^/]+\//g, 'hold/ACTOR/')
     .replace(/\S+(?=: audit)/, 'ACTOR')
     .replace(/[\w.-]+\/\d+ /g, 'HOLDER ')
-    .replace(/\b\d{16}\b/g, 'TOKEN')
+    .replace(/\b([A-Z][a-z]{2} )?\d\d:\d\d\b/g, 'TIME')
     .replace(/ +/g, ' ')
     .replace(/locked by \S+/g, 'locked by HOLDER');
 }

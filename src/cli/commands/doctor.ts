@@ -9,7 +9,7 @@ import { judgeSettings, readSettings, type Settings } from '../../storage/sql/do
 import { judgePrivileges, judgeTable } from '../../storage/sql/doctor/tables';
 import { addGuardCommand, withGuard } from '../guard-command';
 import type { Options } from '../options';
-import { io, print, printJson, shown, styled } from '../terminal';
+import { io, print, printJson, printText, shown, styled } from '../terminal';
 
 const STYLES = { error: 'red', warning: 'yellow', info: 'dim' } as const;
 
@@ -36,22 +36,23 @@ async function doctor(guard: JobGuard, { json }: Options): Promise<void> {
   print(`${address}${name === undefined ? '' : `, database ${name}`}\n\n`);
   for (const each of findings) {
     const alike = findings.filter((it) => it.code === each.code && fixText(it) === fixText(each));
-    if (alike[0] === each) print(`${describe(each, alike)}\n\n`);
+    if (alike[0] === each) printFinding(each, alike);
   }
-  if (fine.length > 0) print(`fine: ${fine.join(', ')}`);
-  if (notExamined.length > 0) print(`not examined: ${notExamined.join(', ')}`);
+  if (fine.length > 0) printText(`fine: ${fine.join(', ')}`);
+  if (notExamined.length > 0) printText(`not examined: ${notExamined.join(', ')}`);
   print(`errors: ${errors.length}, warnings: ${warnings.length}`);
 }
 
-function describe({ severity, code, fix, statement }: Finding, alike: readonly Finding[]): string {
-  const problems = alike.map(({ problem }) => `\n  ${shown(problem)}`).join('');
-  return `${styled(STYLES[severity], severity)} ${code}${problems}${fixText({ fix, statement })}`;
+function printFinding({ severity, code, fix, statement }: Finding, alike: readonly Finding[]): void {
+  print(`${styled(STYLES[severity], severity)} ${code}`);
+  for (const { problem } of alike) printText(problem, undefined, '  ');
+  printText(`fix: ${fix}`, undefined, '  ');
+  print(statement === undefined ? '' : `       ${shown(statement)};\n\n`);
 }
 
 /** Findings with the same text are printed together, such as the tables that one command creates. */
-function fixText({ fix, statement }: Pick<Finding, 'fix' | 'statement'>): string {
-  const run = statement === undefined ? '' : `\n       ${shown(statement)};`;
-  return `\n  fix: ${shown(fix)}${run}`;
+function fixText({ fix, statement = '' }: Finding): string {
+  return `${fix}\n${statement}`;
 }
 
 interface Examined {

@@ -10,7 +10,7 @@ import { ConflictError } from '../failure';
 import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-command';
 import { JobCatalog } from '../../guard/operations/job-catalog';
 import type { ChangeOptions, Options } from '../options';
-import { print, printJson, printNote, printTable, shown } from '../terminal';
+import { print, printJson, printNote, printTable, printText, shown, timesOf } from '../terminal';
 
 /**
  * `cronlatch locks` lists the locks. `release` ends the lease of a holder that has crashed. `purge` deletes old runs, or
@@ -38,19 +38,27 @@ async function listLocks(
   if (json) return printJson('locks', { locks });
   if (!listed) printNote('This lock provider cannot list its locks. These are the held locks of jobs.');
   if (locks.length === 0) return print(held ? 'no lock is held' : 'there are no locks');
-  const rows = locks.map((lock) => {
-    const { name, isHeld, lockedBy, lockedAt, lockUntil, fencingToken } = lock;
-    const [state, holder] = stateOfLock(lock);
-    return {
-      lock: name,
-      state: stateCell(state),
-      holder: verbose && isHeld ? lockedBy : holder,
-      since: isHeld ? lockedAt : undefined,
-      until: isHeld ? lockUntil : undefined,
-      token: fencingToken,
-    };
-  });
-  printTable(rows, { drop: ['token', 'since', 'until'], wrap: 'holder' });
+  const times = timesOf([], locks[0]?.readAt ?? new Date());
+  const count = locks.filter(({ isHeld }) => isHeld).length;
+  printText(
+    `${locks.length} ${locks.length === 1 ? 'lock' : 'locks'}, ${count} held · ${times.head}`,
+    'bold',
+  );
+  const rows = locks
+    .toSorted((a, b) => Number(b.isHeld) - Number(a.isHeld))
+    .map((lock) => {
+      const { name, isHeld, lockedBy, lockedAt, lockUntil, fencingToken } = lock;
+      const [state, holder] = stateOfLock(lock);
+      return {
+        lock: name,
+        state: stateCell(state),
+        holder: verbose && isHeld ? lockedBy : holder,
+        until: isHeld ? times.at(lockUntil) : undefined,
+        since: isHeld ? times.at(lockedAt) : undefined,
+        token: verbose ? fencingToken : undefined,
+      };
+    });
+  printTable(rows, { drop: ['token', 'since'], wrap: 'holder' });
 }
 
 async function heldByJobs(guard: JobGuard): Promise<readonly LockState[]> {

@@ -8,7 +8,8 @@ import { ConflictError, UsageError } from '../failure';
 import { addGuardCommand, withGuard } from '../guard-command';
 import { JobCatalog } from '../../guard/operations/job-catalog';
 import type { Options } from '../options';
-import { at, io, print, printJson, printNote, styled } from '../terminal';
+import { at, io, print, printJson, printNote, printText, styled } from '../terminal';
+import { sentenceOf } from './runs';
 
 type LogsOptions = Options & { readonly follow?: boolean };
 
@@ -36,7 +37,8 @@ async function printLog(guard: JobGuard, options: LogsOptions, job = '', period?
     const log = await jobs.ledger.log(name, { after: last?.id });
     if (json) return printJson('logs', { run, log });
     for (const entry of log) {
-      if (last && (entry.attempt !== last.attempt || entry.generation !== last.generation))
+      if (last === undefined) printText(`${describeRun(name).replace('t', 'T')} ${sentenceOf(run)}`, 'bold');
+      if (entry.attempt !== last?.attempt || entry.generation !== last.generation)
         print(styled('dim', `attempt ${entry.attempt}, at ${at(entry.at, run.timeZone)}:`));
       print(entry.lines.slice(0, -1).split('\n').map(escapeUnsafe).join('\n'));
       last = entry;

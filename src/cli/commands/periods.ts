@@ -13,7 +13,7 @@ import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-c
 import { JobCatalog } from '../../guard/operations/job-catalog';
 import { startOf, type ChangeOptions, type Options } from '../options';
 import { zoneOf } from '../../ledger/known-register';
-import { at, io, print, printAdvice, printJson, printTable, shown } from '../terminal';
+import { at, io, print, printAdvice, printJson, printTable, printText, shown, timesOf } from '../terminal';
 
 const SCOPE = ['--scope <scope>', 'the scope, if the job has scopes'] as const;
 
@@ -48,15 +48,20 @@ async function listJobs(guard: JobGuard, { json }: Options): Promise<void> {
   const jobs = register.jobs.map((job) => ({ ...job, nextScheduledAt: nextTimeOf(job, now) }));
   if (json) return printJson('jobs', { jobs, unreadable });
   if (jobs.length + unreadable.length === 0) return print('no job is registered');
+  const times = timesOf(
+    jobs.map(({ declared }) => zoneOf(declared)),
+    now,
+  );
+  printText(`${jobs.length} ${jobs.length === 1 ? 'job' : 'jobs'} · ${times.head}`, 'bold');
   const rows = jobs.map(({ job, declared, nextScheduledAt, registeredAt, registeredBy }) => ({
     job,
     runs: periodText(declared),
     schedule: describeSchedules(declared) || undefined,
-    next: at(nextScheduledAt, zoneOf(declared)),
-    registered: at(registeredAt, zoneOf(declared)),
+    next: times.at(nextScheduledAt),
+    registered: times.at(registeredAt),
     by: registeredBy,
   }));
-  printTable(rows, { drop: ['registered', 'by', 'runs', 'next'], wrap: 'schedule' });
+  printTable(rows, { drop: ['registered', 'by', 'runs'], wrap: 'schedule' });
   if (unreadable.length > 0) print('');
   for (const { text, command } of unreadable.map(unreadableRemark)) printAdvice(text, command, 'red');
 }
@@ -97,11 +102,13 @@ async function listMissed(
   const { timeZone } = policy.period;
   const beginning = since === undefined ? 'its first recorded run' : shown(at(since, timeZone));
   if (missed.length === 0) return print(`${shown(job)} has missed nothing since ${beginning}`);
+  const times = timesOf([timeZone], jobs.now);
+  print(times.head);
   printTable(
     missed.map(({ key, start, end }) => ({
       period: key,
-      from: at(start, timeZone),
-      until: at(end, timeZone),
+      from: times.at(start),
+      until: times.at(end),
     })),
     { drop: ['until'] },
   );

@@ -34,11 +34,11 @@ interface RunOptions extends ChangeOptions {
  * one run. Its history keeps the actor and the reason.
  */
 export function addRunCommands(program: Command): void {
-  addGuardCommand(program, 'history [job]', 'list the runs of a job, or of all jobs, the newest first')
+  addGuardCommand(program, 'history [job] [period]', 'list the runs of a job or of all jobs, or show one run')
     .option('--scope <scope>', 'only runs of this scope')
     .option('--since <time>', 'only runs since an instant, or for a duration such as 12h', sinceOf)
     .option('--limit <count>', 'how many of the newest periods (default: 20, with --since 1000)', countOf)
-    .option('--period <key>', 'show one run with its failed attempts and its changes, as in 2026-11-20')
+    .addOption(new Option('--period <key>').hideHelp())
     .action(withGuard(showHistory));
   addRunCommand(program, 'rerun [period]', 'run a period again that has failed, was interrupted or skipped')
     .option('--force', 'also a run that has completed or is running')
@@ -97,14 +97,19 @@ function changeRun(verb: keyof typeof DECISIONS, effect: (options: RunOptions) =
 
 type HistoryOptions = Options & { readonly limit?: number; readonly period?: string; readonly since?: Date };
 
-async function showHistory(guard: JobGuard, options: HistoryOptions, job?: string): Promise<void> {
-  const { scope, since, limit = since ? 1000 : 20, period, json } = options;
+async function showHistory(
+  guard: JobGuard,
+  options: HistoryOptions,
+  job?: string,
+  period?: string,
+): Promise<void> {
+  const { scope, since, limit = since ? 1000 : 20, json } = options;
+  if (options.period !== undefined)
+    throw new UsageError('--period is gone. Write the period behind the job: cronlatch history JOB PERIOD');
   const jobs = await JobCatalog.of(guard);
   if (job !== undefined) await jobs.check(job);
-  if (period !== undefined) {
-    if (job === undefined) throw new UsageError('--period is the period of a job, so name the job.');
-    return await showRun(jobs, { job, scope, periodKey: period }, json);
-  }
+  if (job !== undefined && period !== undefined)
+    return await showRun(jobs, await jobs.runName(job, period, scope), json);
   const query = { ...(job === undefined ? {} : { job }), ...(scope === undefined ? {} : { scope }) };
   const found = [...(await jobs.ledger.list({ limit, ...query }))];
   if (job === undefined) found.sort((one, other) => begunMs(other) - begunMs(one));
@@ -120,7 +125,7 @@ async function showHistory(guard: JobGuard, options: HistoryOptions, job?: strin
     return count === 0 ? [] : [`${count} ${state}`];
   });
   const total = `${runs.length} ${runs.length === 1 ? 'run' : 'runs'}${since ? ` since ${times.at(since)}` : ''}`;
-  printText(`${[total, ...counts].join(', ')} · times in ${times.timeZone}`, 'bold');
+  printText(`${[total, ...counts].join(', ')} · ${times.head}`, 'bold');
   const rows = runs.map((run) => ({
     ...rowOf(run, times.at),
     ...(job === undefined ? {} : { job: undefined }),
@@ -155,7 +160,8 @@ function rowOf(run: Run, shortly: (instant: Date | undefined) => string | undefi
   };
 }
 
-async function showRun({ ledger }: JobCatalog, name: RunName, json = false): Promise<void> {
+async function showRun(jobs: JobCatalog, name: RunName, json = false): Promise<void> {
+  const { ledger } = jobs;
   const { job, periodKey } = name;
   const run = await ledger.get(name);
   if (run === undefined)
@@ -166,13 +172,17 @@ async function showRun({ ledger }: JobCatalog, name: RunName, json = false): Pro
   if (run.claimedBy !== undefined) print(`attempt ${run.attempt}, by ${shown(run.claimedBy)}`);
   if (run.error !== undefined) print(run.error.split('\n').map(shown).join('\n'));
   if (run.result !== undefined) print(`result: ${shown(run.result)}`);
+  if (events.length === 0) return;
+  const times = timesOf([run.timeZone], jobs.now);
   const rows = events.map((event) => ({
-    at: at(event.at, run.timeZone),
+    at: times.at(event.at),
     event: event.kind,
-    by: event.actor,
+    // A holder, or an operator with any name.
+    by: /\/[\da-f]{8}-/.test(event.actor) ? instanceOf(event.actor) : event.actor,
     details: firstLines(event.detail),
   }));
-  printTable(rows, { drop: ['by', 'at'], wrap: 'details' });
+  print(times.head);
+  printTable(rows, { wrap: 'details' });
 }
 
 /** It is unknown when an attempt ended whose lease did. */
@@ -185,7 +195,7 @@ function describeState(run: Run | undefined): string {
   return run === undefined ? 'has not run yet' : shown(sentenceOf(run));
 }
 
-function sentenceOf(run: Run): string {
+export function sentenceOf(run: Run): string {
   return stateOfRun(run, { when: (instant) => `at ${shown(at(instant, run.timeZone))}` }).sentence;
 }
 

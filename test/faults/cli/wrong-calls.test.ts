@@ -15,7 +15,7 @@ const REFUSED: readonly (readonly [args: string, status: number, line: RegExp])[
   ['history close-dya', 2, /^There is no job 'close-dya'\. Did you mean 'close-day'\?$/],
   ['history x', 2, /^There is no job 'x'\. cronlatch jobs lists the registered jobs\.$/],
   ['history close-day --limit 1.5', 2, /--limit .* is invalid\. Write a whole number from 1 to 99999\.$/],
-  ['history close-day --period 2026-11-20', 4, /^Job 'close-day' has no run for '2026-11-20'\./],
+  ['history close-day 2026-11-20', 4, /^Job 'close-day' has no run for '2026-11-20'\./],
   ['calendar x --scope y', 2, /^cronlatch calendar is gone\. Use cronlatch history JOB, or the dashboard\.$/],
   ['explain x', 2, /^cronlatch explain is gone\. Use cronlatch why JOB --at WHEN\.$/],
   ['why x', 2, /^There is no job 'x'\./],
