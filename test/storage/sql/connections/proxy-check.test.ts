@@ -122,6 +122,16 @@ void test('on postgres, nothing is set in the sessions of a pooler', async () =>
   );
 });
 
+void test('a pooler is found that first gives two clients a session of the server each', async () => {
+  const askOn = (...ids: number[]) => {
+    const last = ids.at(-1);
+    return () => Promise.resolve([{ session_id: ids.shift() ?? last }]);
+  };
+  assert.equal(await isPooled(postgresServer, askOn(71), askOn(72)), false);
+  assert.equal(await isPooled(postgresServer, askOn(71), askOn(72, 72, 72, 72, 71)), true);
+  assert.equal(await isPooled(postgresServer, askOn(71, 71, 71, 72), askOn(72)), true);
+});
+
 void test('two nodes with sessions of the same number do not count as a pooler', async () => {
   const askOn = (wsrep_node_name: string) => () =>
     Promise.resolve([
