@@ -63,7 +63,8 @@ void describe('the folders to copy', { concurrency: 2 }, () => {
       await first.kill();
       const options = ['close-day', 'today', '--force', '--reason', 'try it', '--yes'];
       await folder.run(environment, 'npx', 'cronlatch', 'rerun', ...options);
-      await second.prints(folder.promised);
+      // The second may find the request when it looks for runs that are due, before the next tick.
+      await second.prints(folder.promised.map((line) => line.replace(', scheduled at …', '…')));
 
       assert.equal(ticksOf(first).length, 1);
       const closings = (await (await fetch(addressOf(second))).json()) as unknown[];
