@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { styleText } from 'node:util';
 import { hostTimeZone } from '../core/clock';
 import { escapeUnsafe, logLine } from '../guard/log/logger';
-import { shortTime, zoneShown } from '../guard/log/time-texts';
+import { sharedZone, shortTime, spokenTime } from '../guard/log/time-texts';
 import type { Tone } from '../guard/operations/state-texts';
 import { quoted, timeText } from '../ledger/operator/state-of-run';
 
@@ -93,13 +93,14 @@ export function at(instant: Date | undefined, timeZone = 'UTC'): string | undefi
   return instant && timeText(instant, isUtc ? 'UTC' : timeZone);
 }
 
-/** The short times of a table, in one time zone, which its head names: that of its rows, or that of this terminal if they differ. */
+/** Short times in one time zone, which a head names: that of the jobs, or that of this terminal if they differ. */
 export function timesOf(zones: readonly (string | undefined)[], now: Date) {
-  const [zone = hostTimeZone(), ...others] = new Set(zones.filter((each) => each !== undefined));
-  const timeZone = zoneShown(isUtc ? 'UTC' : others.length > 0 ? hostTimeZone() : zone);
+  const timeZone = isUtc ? 'UTC' : sharedZone(zones, hostTimeZone());
   return {
     head: `times in ${timeZone}`,
     at: (instant: Date | undefined): string | undefined => instant && shortTime(instant, timeZone, now),
+    when: (instant: Date | undefined): string =>
+      instant ? spokenTime(instant, timeZone, now) : 'at an unknown time',
   };
 }
 

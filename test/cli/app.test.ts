@@ -79,6 +79,9 @@ testOperated('why needs no ledger: a guard of an application can have only locks
   );
   const held = await call(`why bill --app ${app}`);
   assert.equal(held.status, 0);
-  assert.match(held.stdout, /^Lock 'bill' is held by /);
-  assert.equal((await call(`why other --app ${app}`)).stdout, 'Nothing keeps it from running.\n');
+  assert.match(held.stdout, /^.+ · times in \S+\nLock 'bill' is held by /);
+  assert.equal(
+    (await call(`why other --app ${app}`)).stdout,
+    'other · times in UTC\nNothing keeps it from running.\n',
+  );
 });

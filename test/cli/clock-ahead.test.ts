@@ -62,7 +62,7 @@ testOperated(
     const { stdout } = await call('why plain');
     assert.match(
       stdout,
-      new RegExp(`^Lock 'plain' .+: ${CLOCK}\\. .+\n {2}cronlatch release plain --owner `),
+      new RegExp(`\nLock 'plain' .+: ${CLOCK}\\. .+\n {2}cronlatch release plain --owner `),
     );
     assert.doesNotMatch(stdout, /lockAtLeastFor|Running:/);
 

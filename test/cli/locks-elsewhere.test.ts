@@ -54,7 +54,7 @@ testRedis('status, why and locks show locks in Redis, and that Redis is gone', a
     ],
   );
   const why = await call('why busy', 'redis://127.0.0.1:1');
-  assert.match(why.stdout, /^The lock provider 'orders' did not answer\./);
+  assert.match(why.stdout, /^.+ · times in \S+\nThe lock provider 'orders' did not answer\./);
   const shown = await call('status --json', 'redis://127.0.0.1:1');
   const { problems, jobs } = JSON.parse(shown.stdout) as { problems: unknown[]; jobs: { state: string }[] };
   assert.deepEqual([problems.length, jobs.map(({ state }) => state)], [1, ['unreachable', 'unreachable']]);

@@ -30,12 +30,13 @@ testOperated(
 
     const second = await call('logs import 2026-11-20 --utc');
     assert.deepEqual([second.status, second.stderr], [0, '']);
-    const [head, begun, first, title, attempt, ...rest] = second.stdout.split('\n');
-    assert.match(head ?? '', /^The run of job 'import' for 2026-11-20 completed at \S+ \S+Z$/);
-    assert.match(begun ?? '', /^attempt 1, at \d{4}-\d\d-\d\d \d\d:\d\d/);
+    const [head, state, begun, first, title, attempt, ...rest] = second.stdout.split('\n');
+    assert.match(head ?? '', /^import 2026-11-20 · times in UTC$/);
+    assert.match(state ?? '', /^It completed at \d\d:\d\d:\d\d\.$/);
+    assert.match(begun ?? '', /^attempt 1, at \d\d:\d\d:\d\d:$/);
     assert.equal(first, '  indented, é and red');
     assert.equal(title, 'title  and \\u202ebidi \\u0008');
-    assert.match(attempt ?? '', /^attempt 2, at \d{4}-\d\d-\d\d \d\d:\d\d/);
+    assert.match(attempt ?? '', /^attempt 2, at \d\d:\d\d:\d\d:$/);
     assert.deepEqual(rest, ['again', '']);
 
     const { run, log } = await json('logs import 2026-11-19');
@@ -88,7 +89,7 @@ testOperated('logs --follow goes on until the run has ended', async ({ createJob
   assert.deepEqual([status, stderr], [0, '']);
   assert.match(
     stdout,
-    /^The run of job 'import' for \S+ is running: attempt 1 .+\nattempt 1, at .+:\nthe beginning\nthe end\n$/,
+    /^import \S+ · times in UTC\nIt is running: attempt 1 .+\nattempt 1, at .+:\nthe beginning\nthe end\n$/,
   );
 });
 

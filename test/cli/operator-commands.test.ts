@@ -42,7 +42,7 @@ testOperated(
     const { stdout } = await call(`why 'clean up'`);
     assert.match(
       stdout,
-      /^Lock 'clean up' is held by [^/]+\/\d+\. Its lease was granted at \S+ \S+Z, and ends at \S+ \S+Z at the latest\. /,
+      /^.+ · times in \S+\nLock 'clean up' is held by [^/]+\/\d+\. Its lease was granted at [\d:]{8}, and ends at \d\d:\d\d at the latest\. /,
     );
     const command = `cronlatch release 'clean up' --owner ${lockedBy} --reason TEXT`;
     assert.ok(stdout.includes(`\n  ${command}\n`), stdout);
@@ -58,7 +58,10 @@ testOperated(
       [again.status, errorLines(again)],
       [4, [`Lock 'clean up' is free: no process holds it.`]],
     );
-    assert.equal((await call(`why 'clean up'`)).stdout, 'Nothing keeps it from running.\n');
+    assert.equal(
+      (await call(`why 'clean up'`)).stdout,
+      'clean up · times in UTC\nNothing keeps it from running.\n',
+    );
     assert.equal((await call('locks --held')).stdout, 'no lock is held\n');
     assert.match((await call('locks')).stdout, /^clean up +· free$/m);
   },
@@ -103,16 +106,16 @@ testOperated(
       return (await call('why long')).stdout;
     };
     const notDue =
-      /^Lock 'long' is held by [^/]+\/(\d+)\. .+ The next renewal is due at .+\. Nothing shows before whether its holder lives\. On its host: ps -p \1\.\n(?!.*cronlatch release)/;
+      /^.+ · times in \S+\nLock 'long' is held by [^/]+\/(\d+)\. .+ The next renewal is due at .+\. Nothing shows before whether its holder lives\. On its host: ps -p \1\.\n(?!.*cronlatch release)/;
     for (const ms of [2000, 50_000, 81_000, 16 * MINUTE_MS]) assert.match(await whyAfter(ms), notDue);
     assert.match(
       await whyAfter(22 * MINUTE_MS),
-      /^Lock 'long' .+ Its renewal was due at .+, and did not come\. On its host: ps -p \d+\. If you have seen that its process is dead, release it:\n {2}cronlatch release long --owner /,
+      /^.+ · times in \S+\nLock 'long' .+ Its renewal was due at .+, and did not come\. On its host: ps -p \d+\. If you have seen that its process is dead, release it:\n {2}cronlatch release long --owner /,
     );
     await query(`UPDATE shedlock SET locked_by = locked_by || '/1'`);
     assert.match(
       await whyAfter(16 * MINUTE_MS),
-      /^Running: for 16 min \d s on [^/]+\/\d+, lease renewed 16 min ago\.\nLock 'long' .+ Its holder renews it, the next time at .+: wait for its end\.\n(?!.*cronlatch release)/,
+      /^.+ · times in \S+\nRunning: for 16 min \d s on [^/]+\/\d+, lease renewed 16 min ago\.\nLock 'long' .+ Its holder renews it, the next time at .+: wait for its end\.\n(?!.*cronlatch release)/,
     );
   },
 );
@@ -135,7 +138,8 @@ testOperated(
       );
       return (await call(`why ${job}`)).stdout;
     };
-    const unknown = /^Lock '\w+' .+ It is unknown when its holder renews it, .+ release it:\n/;
+    const unknown =
+      /^.+ · times in \S+\nLock '\w+' .+ It is unknown when its holder renews it, .+ release it:\n/;
     // The job has extended it by two minutes, and then by two hours. At last, the longest lease ends.
     for (const [granted, ends] of [
       [0, 2],
@@ -156,7 +160,7 @@ testOperated(
     await guard.lockManager().tryLock({ name: 'once', lockAtMostFor });
     assert.match(
       await why('once'),
-      /^Lock 'once' .+ Nothing renews it, so nothing shows whether its holder lives\. On its host: ps -p \d+\. If you have seen that its process is dead, release it:\n {2}cronlatch release once --owner /,
+      /^.+ · times in \S+\nLock 'once' .+ Nothing renews it, so nothing shows whether its holder lives\. On its host: ps -p \d+\. If you have seen that its process is dead, release it:\n {2}cronlatch release once --owner /,
     );
     // A lock of no job. Each renewal writes a number after the owner.
     const lock = await guard.lockManager().tryLock({ name: 'by hand', lockAtMostFor });
@@ -170,9 +174,12 @@ testOperated('why reports that a job is disabled or on standby', async ({ guard,
   await register(guard, dailyJob('off', { enabled: false }), dailyJob('waits', { standby: true }));
   assert.match(
     (await call('why off')).stdout,
-    /^Job 'off' is disabled: enabled is false on web-1\/17, which registered it last\.\n$/,
+    /^.+ · times in \S+\nJob 'off' is disabled: enabled is false on web-1\/17, which registered it last\.\n$/,
   );
-  assert.match((await call('why waits')).stdout, /^All instances with job 'waits' are on standby\.\n/);
+  assert.match(
+    (await call('why waits')).stdout,
+    /^.+ · times in \S+\nAll instances with job 'waits' are on standby\.\n/,
+  );
   const { obstacles } = await json('why off');
   assert.deepEqual(keysOf(obstacles, 'reason'), ['disabled']);
 });
@@ -187,7 +194,7 @@ testOperated(
     assert.match((await call('locks')).stdout, /^job +◌ kept +[^/ ]+\/\d+ /m);
     assert.match(
       (await call('why job')).stdout,
-      /^lockAtLeastFor keeps lock 'job'\. It ends at \S+ \S+Z\. The run on [^/]+\/\d+ has ended\.\n$/,
+      /^.+ · times in \S+\nlockAtLeastFor keeps lock 'job'\. It ends at \d\d:\d\d\. The run on [^/]+\/\d+ has ended\.\n$/,
     );
   },
 );
@@ -245,14 +252,14 @@ testOperated('why reads the owner of a lock as all other commands do', async ({ 
   const held = await call('why bill');
   assert.match(
     held.stdout,
-    /^team\/ops 100% holds lock 'bill': audit\/books\. No instance runs the job\. The hold began at .+, and ends at .+\n {2}cronlatch unhold bill /,
+    /^.+ · times in \S+\nteam\/ops 100% holds lock 'bill': audit\/books\. No instance runs the job\. The hold began at .+, and ends at .+\n {2}cronlatch unhold bill /,
   );
   await guard.lockManager().tryLock({ name: 'send', lockAtMostFor: '10m' });
   const owner = 'hold/17/5718926d-b3c9-40f8-9b04-5ab8fa7cfb6b/1';
   await query(`UPDATE shedlock SET locked_by = '${owner}' WHERE name = 'send'`);
   assert.match(
     (await call('why send')).stdout,
-    /^Running: .+ on hold\/17\.\nLock 'send' is held by hold\/17\. /,
+    /^.+ · times in \S+\nRunning: .+ on hold\/17\.\nLock 'send' is held by hold\/17\. /,
   );
 });
 
@@ -277,7 +284,7 @@ testOperated('why warns if the runs cannot be read', async ({ call, guard, query
   await guard.run({ name: 'bill', lockAtMostFor: '1m' }, () => 1);
   await query('DROP TABLE cronlatch_run_event');
   const { status, stdout, stderr } = await call('why bill');
-  assert.deepEqual([status, stdout], [0, 'Nothing keeps it from running.\n']);
+  assert.deepEqual([status, stdout], [0, 'bill · times in UTC\nNothing keeps it from running.\n']);
   assert.match(
     stderr,
     /^cronlatch: warning: The runs are unknown\. Table 'cronlatch_run_event' .+ is missing/,
@@ -289,25 +296,25 @@ testOperated('why explains each state of the newest run', async (bench) => {
   await registerEarlier(bench, dueJob('bill', 3_600_000));
   const why = async (): Promise<string> => (await call('why bill')).stdout;
   const LATE =
-    /\nIts tick at \S+ \S+ has not been answered: check that an instance with this job is running\. To run it:\n {2}cronlatch run bill --reason TEXT\n$/;
-  assert.match(await why(), /^Nothing keeps it from running\.\n/);
+    /\nIts tick at \S+ has not been answered: check that an instance with this job is running\. To run it:\n {2}cronlatch run bill --reason TEXT\n$/;
+  assert.match(await why(), /^.+ · times in \S+\nNothing keeps it from running\.\n/);
   assert.match(await why(), LATE);
   const yesterday = await runDaysAgo('bill', 1, new Error('no disk'));
   assert.match(
     await why(),
-    /^Nothing keeps it from running\.\nThe run for \S+ failed permanently at \S+ \S+, after attempt 1: Error: no disk\. /,
+    /^.+ · times in \S+\nNothing keeps it from running\.\nThe run for \S+ failed permanently at \S+, after attempt 1: Error: no disk\. /,
   );
   assert.ok((await why()).includes(`\n  cronlatch rerun bill ${yesterday} --reason TEXT\n`));
   const today = await runDaysAgo('bill', 0);
   assert.match(
     await why(),
-    new RegExp(`^The run for ${today} completed at .+\n  cronlatch rerun bill ${today} --force `),
+    new RegExp(`\nThe run for ${today} completed at .+\n  cronlatch rerun bill ${today} --force `),
   );
   const states = {
-    running: /^The run for \S+ began at .+, but no process holds the lock\. /,
+    running: /\nThe run for \S+ began at .+, but no process holds the lock\. /,
     interrupted: new RegExp(`was interrupted at .+\n  cronlatch resolve bill ${today} --as OUTCOME `),
     skipped: /was skipped: operator\. To run it anyway:\n/,
-    pending: /^The run for \S+ was due at /,
+    pending: /\nThe run for \S+ was due at /,
   };
   for (const [state, text] of Object.entries(states)) {
     await ledgerOf(guard).store.change(
@@ -352,7 +359,7 @@ testOperated(
     const shown = await call(`history bill ${daysAgo(2)}`);
     assert.match(
       shown.stdout,
-      /^bill \S+ was skipped: operator\ntimes in UTC\n.*\n.* +skipped +\S+@\S+ +ticket 7\n$/,
+      /^bill \S+ · times in UTC\nIt was skipped: operator\.\n.*\n.* +skipped +\S+@\S+ +ticket 7\n$/,
     );
   },
 );
@@ -395,16 +402,16 @@ testOperated(
     await register(guard, dailyJob('bill', { schedules }));
     const today = daysAgo(0);
     const text = async (at: string): Promise<string> => (await call(`why bill --at ${at}`)).stdout;
-    const declared = /, but only since \S+\. A tick of job 'bill' .+ No instance makes it up\.\n$/;
+    const declared = /, but only since \S+ \S+Z\. A tick of job 'bill' .+ No instance makes it up\.\n$/;
     assert.match(await text(today), declared);
     assert.match(
       await text(`${today}T01:00:00Z`),
-      /^Its schedule has no tick at \S+: the last one before it is /,
+      /^Its schedule has no tick at \S+ \S+Z: the last one before it is /,
     );
     await bench.query(`UPDATE cronlatch_job SET declared_at = declared_at - 86400000000`);
     assert.match(
       await text(today),
-      /^Its schedule has a tick at \S+\. .+ An instance makes it up at its next check\.\n$/,
+      /^Its schedule has a tick at \S+ \S+Z\. .+ An instance makes it up at its next check\.\n$/,
     );
     await bench.runDaysAgo('bill', 0);
     assert.match(await text(today), / Its run completed .+ The tick would not run it: already-completed\./);

@@ -47,7 +47,7 @@ testOperated(
     assert.match(failed.stdout, /Job report: failed on \S+: Error: no paper/);
     assert.match(
       (await bench.call('history report')).stdout,
-      /\nLast request: by anne at \S+ \S+: the bank was late\. Job report: failed on \S+: Error: no paper/,
+      /\nLast request: by anne at [\d:]{8}: the bank was late\. Job report: failed on \S+: Error: no paper\.\n/,
     );
   },
   EVERY,

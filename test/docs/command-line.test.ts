@@ -106,7 +106,8 @@ function plain(text: string): string {
   return text
     .replace(/\(\S+\/jobs\.db\)/, '(FILE)')
     .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)/g, 'TIME')
-    .replace(/\b([A-Z][a-z]{2} )?\d\d:\d\d\b/g, 'SHORT TIME')
+    .replace(/\b(on [A-Z][a-z]{2} )?at \d\d:\d\d(:\d\d)?\b/g, 'SPOKEN TIME')
+    .replace(/\b((\d+ )?[A-Z][a-z]{2} )?\d\d:\d\d\b/g, 'SHORT TIME')
     .replace(/\d+ (s|min|h|d) ago/g, 'AGO')
     .replace(/\bin \d+ (s|min|h|d)\b/g, 'LATER')
     .replace(/\d+(\.\d+)? (ms|s)\b/g, 'DURATION')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { shortTime, zoneShown } from '#cronlatch/guard/log/time-texts';
+import { sharedZone, shortTime, spokenTime } from '#cronlatch/guard/log/time-texts';
 
 const NOW = new Date('2026-11-26T11:00:00Z');
 
@@ -21,6 +21,27 @@ for (const [instant, zone, text] of [
     assert.equal(shortTime(new Date(instant), zone, NOW), text);
   });
 
-void test('the zone of short times is one that this host knows', () => {
-  assert.deepEqual(['Europe/Paris', 'Mars/Phobos'].map(zoneShown), ['Europe/Paris', 'UTC']);
+void test('behind a verb, a time has its prepositions', () => {
+  const spoken = [
+    '2026-11-26T02:00Z',
+    '2026-11-25T02:00Z',
+    '2026-10-26T02:00Z',
+    '2025-11-25T02:00Z',
+    '2026-11-26T10:50:05Z',
+  ].map((instant) => spokenTime(new Date(instant), 'Europe/Paris', NOW));
+  assert.deepEqual(spoken, [
+    'at 03:00',
+    'on Wed at 03:00',
+    'on 26 Oct at 03:00',
+    'on 25 Nov 2025',
+    'at 11:50:05',
+  ]);
+});
+
+void test('the zone of several jobs is theirs if they agree, and one that this host knows', () => {
+  const [paris, other] = ['Europe/Paris', 'Asia/Tokyo'];
+  assert.equal(sharedZone([paris, undefined, paris], other), paris);
+  assert.equal(sharedZone([paris, 'UTC'], other), other);
+  assert.equal(sharedZone([], other), other);
+  assert.equal(sharedZone(['Mars/Phobos'], other), 'UTC');
 });

@@ -8,8 +8,8 @@ import { ConflictError, UsageError } from '../failure';
 import { addGuardCommand, withGuard } from '../guard-command';
 import { JobCatalog } from '../../guard/operations/job-catalog';
 import type { Options } from '../options';
-import { at, io, print, printJson, printNote, printText, styled } from '../terminal';
-import { sentenceOf } from './runs';
+import { printRun } from './runs';
+import { io, print, printJson, printNote, styled } from '../terminal';
 
 type LogsOptions = Options & { readonly follow?: boolean };
 
@@ -30,16 +30,17 @@ async function printLog(guard: JobGuard, options: LogsOptions, job = '', period?
   await jobs.check(job);
   const name = await jobs.runName(job, period, options.scope);
   let last: RunLogEntry | undefined;
+  let times: ReturnType<typeof printRun> | undefined;
   for (let wasRunning = follow; ;) {
     // Read before the log, which is written until shortly after the run has ended.
     const run = await jobs.ledger.get(name);
     if (run === undefined) throw new ConflictError(`Job '${job}' has no run for '${name.periodKey}'.`);
     const log = await jobs.ledger.log(name, { after: last?.id });
     if (json) return printJson('logs', { run, log });
+    if (last === undefined && log.length > 0) times = printRun(run, jobs.now);
     for (const entry of log) {
-      if (last === undefined) printText(`${describeRun(name).replace('t', 'T')} ${sentenceOf(run)}`, 'bold');
       if (entry.attempt !== last?.attempt || entry.generation !== last.generation)
-        print(styled('dim', `attempt ${entry.attempt}, at ${at(entry.at, run.timeZone)}:`));
+        print(styled('dim', `attempt ${entry.attempt}, ${times?.when(entry.at)}:`));
       print(entry.lines.slice(0, -1).split('\n').map(escapeUnsafe).join('\n'));
       last = entry;
     }

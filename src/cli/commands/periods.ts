@@ -13,7 +13,7 @@ import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-c
 import { JobCatalog } from '../../guard/operations/job-catalog';
 import { startOf, type ChangeOptions, type Options } from '../options';
 import { zoneOf } from '../../ledger/known-register';
-import { at, io, print, printAdvice, printJson, printTable, printText, shown, timesOf } from '../terminal';
+import { io, print, printAdvice, printJson, printTable, printText, shown, timesOf } from '../terminal';
 
 const SCOPE = ['--scope <scope>', 'the scope, if the job has scopes'] as const;
 
@@ -100,10 +100,10 @@ async function listMissed(
   if (missed.length > 0) io.exitCode = EXIT.problems;
   if (json) return printJson('missed', { job, scope, from: since, missed });
   const { timeZone } = policy.period;
-  const beginning = since === undefined ? 'its first recorded run' : shown(at(since, timeZone));
-  if (missed.length === 0) return print(`${shown(job)} has missed nothing since ${beginning}`);
   const times = timesOf([timeZone], jobs.now);
-  print(times.head);
+  const count = missed.length === 0 ? `${shown(job)} has missed nothing` : `${missed.length} missed`;
+  printText(`${count}${since ? ` since ${times.at(since)}` : ''} · ${times.head}`, 'bold');
+  if (missed.length === 0) return;
   printTable(
     missed.map(({ key, start, end }) => ({
       period: key,

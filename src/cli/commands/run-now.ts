@@ -5,6 +5,7 @@ import { parsePositiveDuration } from '../../core/duration';
 import { instanceOf } from '../../core/lease/owner';
 import type { JobGuard } from '../../guard';
 import type { StoredRequest } from '../../ledger';
+import { firstLines } from '../../ledger/operator/state-of-run';
 import { checkRequest } from '../../ledger/operator/request-run';
 import { EXIT, EXIT_AFTER } from '../exit-codes';
 import { orConflict } from '../failure';
@@ -58,7 +59,7 @@ function expiryOf({ state, expiresAt }: StoredRequest): number {
 
 export function resultOf({ job, state, takenBy, outcome }: StoredRequest): string {
   const on = takenBy === undefined ? '' : ` on ${instanceOf(takenBy)}`;
-  const why = outcome === undefined ? '' : `: ${shown(outcome)}`;
+  const why = outcome === undefined ? '' : `: ${shown(firstLines(outcome))}`;
   return state === 'open'
     ? `The request has expired, and job ${shown(job)} has not started${why}.`
     : `Job ${shown(job)}: ${state}${on}${why}.`;

@@ -8,7 +8,7 @@ import type { Run, RunName } from '../../ledger';
 import { zoneOf } from '../../ledger/known-register';
 import { decideRerun, decideResolve, decideSkip } from '../../ledger/operator/decide-act';
 import { changedRun } from '../../ledger/operator/run-ledger';
-import { firstLines, stateOfRun } from '../../ledger/operator/state-of-run';
+import { firstLines, stateOfRun, type When } from '../../ledger/operator/state-of-run';
 import { describeRun, LEASE_ENDED } from '../../ledger/run';
 import { ConflictError, orConflict, UsageError } from '../failure';
 import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-command';
@@ -132,8 +132,8 @@ async function showHistory(
   }));
   printTable(rows, { drop: ['attempt', 'due', 'scope', 'on', 'took', 'details'], rest: 'details' });
   if (request === undefined) return;
-  const when = at(request.createdAt, zoneOf(jobs.get(request.job)?.declared));
-  printText(`Last request: by ${request.actor} at ${when}: ${request.reason}. ${resultOf(request)}`);
+  const { actor, createdAt, reason } = request;
+  printText(`Last request: by ${actor} ${times.when(createdAt)}: ${reason}. ${resultOf(request)}`);
 }
 
 /** The tables of an older version hold no requests. */
@@ -168,12 +168,11 @@ async function showRun(jobs: JobCatalog, name: RunName, json = false): Promise<v
     throw new ConflictError(`Job '${job}' has no run for '${periodKey}'. cronlatch history lists its runs.`);
   const events = await ledger.history(name);
   if (json) return printJson('history', { job, run, events });
-  printText(`${job} ${periodKey} ${sentenceOf(run)}`, stateCell(run.state)[0]);
+  const times = printRun(run, jobs.now);
   if (run.claimedBy !== undefined) print(`attempt ${run.attempt}, by ${shown(run.claimedBy)}`);
   if (run.error !== undefined) print(run.error.split('\n').map(shown).join('\n'));
   if (run.result !== undefined) print(`result: ${shown(run.result)}`);
   if (events.length === 0) return;
-  const times = timesOf([run.timeZone], jobs.now);
   const rows = events.map((event) => ({
     at: times.at(event.at),
     event: event.kind,
@@ -181,8 +180,16 @@ async function showRun(jobs: JobCatalog, name: RunName, json = false): Promise<v
     by: /\/[\da-f]{8}-/.test(event.actor) ? instanceOf(event.actor) : event.actor,
     details: firstLines(event.detail),
   }));
-  print(times.head);
   printTable(rows, { wrap: 'details' });
+}
+
+/** The head and the state of one run. @returns its times */
+export function printRun(run: Run, now: Date) {
+  const { job, scope, periodKey, timeZone, state } = run;
+  const times = timesOf([timeZone], now);
+  printText(`${job}${scope && ` (${scope})`} ${periodKey} · ${times.head}`, 'bold');
+  printText(`It ${stateOfRun(run, times).sentence}.`, stateCell(state)[0]);
+  return times;
 }
 
 /** It is unknown when an attempt ended whose lease did. */
@@ -192,11 +199,8 @@ function durationOf({ startedAt, finishedAt, reason }: Run): string | undefined 
 }
 
 function describeState(run: Run | undefined): string {
-  return run === undefined ? 'has not run yet' : shown(sentenceOf(run));
-}
-
-export function sentenceOf(run: Run): string {
-  return stateOfRun(run, { when: (instant) => `at ${shown(at(instant, run.timeZone))}` }).sentence;
+  const when: When = (instant) => `at ${shown(at(instant, run?.timeZone))}`;
+  return run === undefined ? 'has not run yet' : shown(stateOfRun(run, { when }).sentence);
 }
 
 function countOf(text: string): number {

@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 import type { JobGuard } from '../../guard';
+import type { WhenOfJob } from '../../guard/operations/overview';
 import { readWhy } from '../../guard/operations/why';
 import { addGuardCommand, withGuard } from '../guard-command';
 import { dayAround } from '../../ledger/expected';
 import { fixedScopeOf } from '../../ledger/policy/job-policy';
 import { JobCatalog } from '../../guard/operations/job-catalog';
 import { startOf, type Options } from '../options';
-import { at, printAdvice, printJson, printText, printWarning } from '../terminal';
+import { printAdvice, printJson, printText, printWarning, timesOf } from '../terminal';
 
 type WhyOptions = Options & { readonly at?: string };
 
@@ -36,11 +37,15 @@ async function explainTick(guard: JobGuard, { at: when, scope: given, json }: Wh
 }
 
 async function explainWhy(guard: JobGuard, { scope, json }: WhyOptions, job: string): Promise<void> {
-  const why = await readWhy(guard, job, { scope, at: (instant, timeZone) => at(instant, timeZone) ?? '-' });
+  const when: WhenOfJob | undefined = json
+    ? undefined
+    : (instant, { timeZone, now }) => timesOf([timeZone], now).when(instant);
+  const why = await readWhy(guard, job, { scope, when });
   const { obstacles, running, past, missed, tick, record, lock, newestRun, nextScheduledAt, runsUnknown } =
     why;
   if (runsUnknown) printWarning(`The runs are unknown. ${runsUnknown.message}`);
   if (json) return printJson('why', { job, obstacles, missed, lock, newestRun, nextScheduledAt });
+  printText(`${job} · ${timesOf([why.timeZone], why.now).head}`, 'bold');
   if (running) printText(running, 'green');
   for (const { text, command } of obstacles) printAdvice(text, command);
   if (obstacles.length === 0) printText('Nothing keeps it from running.');

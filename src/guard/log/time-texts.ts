@@ -27,7 +27,13 @@ function formatIn(timeZone: string): Intl.DateTimeFormat {
   const known = formats.get(timeZone);
   if (known !== undefined) return known;
   const date = { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' } as const;
-  const time = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZoneName: 'longOffset' } as const;
+  const time = {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+    timeZoneName: 'longOffset',
+  } as const;
   let format: Intl.DateTimeFormat;
   try {
     format = new Intl.DateTimeFormat('en-GB', { ...date, ...time, timeZone });
@@ -39,7 +45,7 @@ function formatIn(timeZone: string): Intl.DateTimeFormat {
 }
 
 /** The zone of the short times: UTC, if this host does not know the given one. */
-export function zoneShown(timeZone: string): string {
+function zoneShown(timeZone: string): string {
   return formatIn(timeZone).resolvedOptions().timeZone;
 }
 
@@ -48,13 +54,32 @@ function wallTime(instant: Date, timeZone: string) {
   const of = (type: Intl.DateTimeFormatPartTypes): string =>
     all.find((part) => part.type === type)?.value ?? '';
   const [day, year, time] = [`${of('day')} ${of('month')}`, of('year'), `${of('hour')}:${of('minute')}`];
-  return { weekday: of('weekday'), day, year, time, offset: of('timeZoneName').replace('GMT', '') };
+  const [second, offset] = [`${time}:${of('second')}`, of('timeZoneName').replace('GMT', '')];
+  return { weekday: of('weekday'), day, year, time, second, offset };
 }
 
 const MINUTE_MS = 60_000;
 
+/** The time zone of the texts about several jobs: theirs, if they agree. */
+export function sharedZone(zones: Iterable<string | undefined>, otherwise: string): string {
+  const [zone = otherwise, ...others] = new Set([...zones].filter((each) => each !== undefined));
+  return zoneShown(others.length > 0 ? otherwise : zone);
+}
+
 /** For a table: `03:00` today, `Wed 03:00`, `26 Nov 03:00` or `26 Nov 2025`. In an hour that the clocks repeat, with the offset. */
 export function shortTime(instant: Date, timeZone: string, now: Date): string {
+  return dayAndClock(instant, timeZone, now).filter(Boolean).join(' ');
+}
+
+/** The same behind a verb: `at 03:00`, `on Wed at 03:00`. A time within ten minutes has its seconds. */
+export function spokenTime(instant: Date, timeZone: string, now: Date): string {
+  const [day, minute] = dayAndClock(instant, timeZone, now);
+  const isNear = Math.abs(instant.getTime() - now.getTime()) < 10 * MINUTE_MS;
+  const clock = isNear ? minute.replace(/^\d\d:\d\d/, wallTime(instant, timeZone).second) : minute;
+  return [day && `on ${day}`, clock && `at ${clock}`].filter(Boolean).join(' ');
+}
+
+function dayAndClock(instant: Date, timeZone: string, now: Date): readonly [day: string, clock: string] {
   const [{ weekday, day, year, time, offset }, today] = [
     wallTime(instant, timeZone),
     wallTime(now, timeZone),
@@ -65,7 +90,7 @@ export function shortTime(instant: Date, timeZone: string, now: Date): string {
   });
   const clock = isRepeated ? `${time}${offset}` : time;
   const days = (Date.parse(`${day} ${year} UTC`) - Date.parse(`${today.day} ${today.year} UTC`)) / 86_400_000;
-  if (days === 0) return clock;
-  if (Math.abs(days) < 7) return `${weekday} ${clock}`;
-  return Math.abs(days) < 300 ? `${day} ${clock}` : `${day} ${year}`;
+  if (days === 0) return ['', clock];
+  if (Math.abs(days) < 7) return [weekday, clock];
+  return Math.abs(days) < 300 ? [day, clock] : [`${day} ${year}`, ''];
 }

@@ -97,17 +97,17 @@ export interface OverviewOptions {
    *
    * @param of.now the current time of the database
    */
-  readonly when?:
-    ((instant: Date, of: { readonly timeZone: string; readonly now: Date }) => string) | undefined;
+  readonly when?: WhenOfJob | undefined;
 }
+
+export type WhenOfJob = (instant: Date, of: { readonly timeZone: string; readonly now: Date }) => string;
+
+export const timeAt: WhenOfJob = (instant, { timeZone }) => `at ${timeText(instant, timeZone)}`;
 
 export async function readOverview(
   jobsOfGuard: KnownJobs | undefined,
   guardLocks: GuardLocks,
-  {
-    lateAfter = LATE_AFTER_MS,
-    when = (instant, { timeZone }) => `at ${timeText(instant, timeZone)}`,
-  }: OverviewOptions,
+  { lateAfter = LATE_AFTER_MS, when = timeAt }: OverviewOptions,
 ): Promise<Overview> {
   const lateAfterMs = parseDuration(lateAfter, 'lateAfter of guard.overview');
   const { context } = jobsOfGuard ?? {};

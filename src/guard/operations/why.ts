@@ -6,13 +6,8 @@ import type { RegisteredJob, Run } from '../../ledger';
 import { LATE_AFTER_MS, lateTime, nextTimeOf } from '../../ledger/expected';
 import { zoneOf } from '../../ledger/known-register';
 import { isRunAhead, readLockId } from '../../ledger/run';
-import {
-  operatorCommand,
-  stateOfRun,
-  timeText,
-  type RunWords,
-  type When,
-} from '../../ledger/operator/state-of-run';
+import { operatorCommand, stateOfRun, type RunWords, type When } from '../../ledger/operator/state-of-run';
+import { timeAt, type WhenOfJob } from './overview';
 import { describeDuration, relative } from '../log/time-texts';
 import {
   clockRemark,
@@ -30,6 +25,10 @@ type Obstacle = Omit<JobRemark, 'kind'> & { readonly reason: string };
 
 /** What keeps a job from running now, also a job that has only a lock. */
 export interface Why {
+  /** The current time of the database, or else that of this host. */
+  readonly now: Date;
+  /** Of its periods, or else of its first schedule. */
+  readonly timeZone: string;
   readonly obstacles: readonly Obstacle[];
   /** Of a job that does what it should: a sentence. */
   readonly running: string | undefined;
@@ -48,13 +47,16 @@ export interface Why {
 }
 
 /**
- * @param options.at puts an instant into words. Default: the time in its time zone
+ * @param options.when puts its instants into words that follow a verb. Default: `at`, and the time in its time zone
  * @throws InvalidLockUseError for a job that is not registered, has no runs and no lock
  */
 export async function readWhy(
   guard: { readonly locks: GuardLocks },
   job: string,
-  { scope, at = timeText }: { readonly scope?: string | undefined; readonly at?: typeof timeText } = {},
+  {
+    scope,
+    when: inWords = timeAt,
+  }: { readonly scope?: string | undefined; readonly when?: WhenOfJob | undefined } = {},
 ): Promise<Why> {
   // Without a run store, all jobs have only locks.
   const jobs = await JobCatalog.of(guard).catch(noneAfter(InvalidLockConfigurationError));
@@ -71,7 +73,8 @@ export async function readWhy(
     run?.nextAttemptAt === undefined && run?.state !== 'running' && run?.state !== 'interrupted';
   const now = jobs?.now ?? new Date();
   const isPast = run && isEnded && !isRunAhead(run, now) && jobs?.isCurrent(run) === false;
-  const when: When = (instant) => `at ${at(instant, zoneOf(registered?.declared))}`;
+  const timeZone = zoneOf(registered?.declared) ?? run?.timeZone ?? 'UTC';
+  const when: When = (instant) => (instant ? inWords(instant, { timeZone, now }) : 'at an unknown time');
   const lockId =
     run?.state === 'running' && jobs !== undefined
       ? await readLockId(jobs.context.lockProvider, registered?.declared.lock ?? job)
@@ -85,6 +88,8 @@ export async function readWhy(
   const holder = isOwn ? registered : undefined;
   const [missed] = missedRemark(job, (await jobs?.missed([job]))?.get(job) ?? []);
   return {
+    now,
+    timeZone,
     obstacles: [
       ...(down ? [{ reason: down.kind, text: down.text }] : []),
       ...switchObstacles(registered),

@@ -4,6 +4,7 @@ import type { Run, RunEventKind } from '../run';
 import { mayChange, type Actor, type RunState, type StateBefore } from '../run-state';
 import { runEventOf, type Decision, type FoundRun } from '../run-store';
 import { lostEventOf } from '../tick/decide-claim';
+import { timeText } from './state-of-run';
 
 /** Who changes a run by hand, and why. The run's history keeps both. */
 export interface OperatorAct {
@@ -87,7 +88,7 @@ function change(
   const { run, now } = found;
   const nextAttemptAt = to === 'pending' ? now : undefined;
   const write: Run = { ...run, ...set(run, now), state: to, nextAttemptAt };
-  const since = run.finishedAt === undefined ? '' : ` since ${run.finishedAt.toISOString()}`;
+  const since = run.finishedAt === undefined ? '' : ` since ${timeText(run.finishedAt, run.timeZone)}`;
   // Contains the previous state, because the row does not keep it.
   const acted = runEventOf(run, kind, `${act.reason} (was ${from}${since})`, act.actor);
   const events =

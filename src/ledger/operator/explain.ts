@@ -3,7 +3,7 @@ import { mayBeMadeUp, NEVER, type Expectation, type PeriodicJob } from '../expec
 import { readSnapshot, type LedgerSnapshot } from '../tick/ledger-snapshot';
 import type { LedgerContext } from '../store-statements';
 import { hasWork, planTick, type TickPlan } from '../tick/plan-tick';
-import { commandText, stateOfRun } from './state-of-run';
+import { commandText, stateOfRun, timeText } from './state-of-run';
 
 /** What a tick would do, and why. */
 export interface Explanation {
@@ -26,15 +26,16 @@ export async function explain(
   const plan = await planTick(context, request, snapshot);
   const { period, run } = snapshot;
   const { key: periodKey, businessDate, start, end } = period;
-  const extent = start && end ? `, the time from ${start.toISOString()} until ${end.toISOString()}` : '';
+  const inZone = (instant: Date | undefined): string => timeText(instant, policy.period.timeZone);
+  const extent = start && end ? `, the time from ${inZone(start)} until ${inZone(end)}` : '';
   const elsewhere = await describeElsewhere(context, snapshot, lock);
   const decision = elsewhere === undefined ? decisionOf(plan) : 'running-elsewhere';
   const text = [
-    at === undefined ? '' : describeDue(job.expectation, at),
-    `A tick of job '${policy.job}'${scope === '' ? '' : ` (${scope})`} at ${(at ?? snapshot.now).toISOString()} counts for ${period.key}${extent}.`,
+    at === undefined ? '' : describeDue(job.expectation, at, inZone),
+    `A tick of job '${policy.job}'${scope === '' ? '' : ` (${scope})`} at ${inZone(at ?? snapshot.now)} counts for ${period.key}${extent}.`,
     run === undefined
       ? 'This period has no run yet.'
-      : `Its run ${stateOfRun(run, { now: snapshot.now }).sentence}.`,
+      : `Its run ${stateOfRun(run, { now: snapshot.now, when: (instant) => `at ${inZone(instant)}` }).sentence}.`,
     decision === 'run'
       ? `The tick would request the lock and run it${run?.state === 'running' ? ', if the lock is free' : ''}.`
       : `The tick would not run it: ${decision}.`,
@@ -47,15 +48,17 @@ export async function explain(
 }
 
 /** What should have happened at a time. */
-function describeDue({ schedule, declaredAt }: Expectation, at: Date): string {
+function describeDue(
+  { schedule, declaredAt }: Expectation,
+  at: Date,
+  inZone: (instant: Date) => string,
+): string {
   if (schedule === undefined) return '';
-  const [last, next] = [schedule.previous(at), schedule.next(at)].map(
-    (time) => time?.toISOString() ?? 'none',
-  );
-  if (last !== at.toISOString())
-    return `Its schedule has no tick at ${at.toISOString()}: the last one before it is ${last}, and the next one ${next}.`;
+  const [last, next] = [schedule.previous(at), schedule.next(at)];
+  if (last?.getTime() !== at.getTime())
+    return `Its schedule has no tick at ${inZone(at)}: the last one before it is ${last ? inZone(last) : 'none'}, and the next one ${next ? inZone(next) : 'none'}.`;
   const isNew = declaredAt !== undefined && declaredAt >= at && declaredAt < NEVER;
-  return `Its schedule has a tick at ${last}${isNew ? `, but only since ${declaredAt.toISOString()}` : ''}.`;
+  return `Its schedule has a tick at ${inZone(at)}${isNew ? `, but only since ${inZone(declaredAt)}` : ''}.`;
 }
 
 /** What an instance does about a period without a run, after its tick. */

@@ -1,3 +1,4 @@
+import { timeText } from '../operator/state-of-run';
 import { earliestTickOf, isPastStartDeadline, type JobPolicy } from '../policy/job-policy';
 import { retriesEndAt } from '../policy/retry';
 import { identityOf, LEASE_ENDED, madeUpMark, type Claim, type Run } from '../run';
@@ -167,7 +168,7 @@ function claimOf(run: Run): Claim {
 
 export function lostEventOf(run: Run, why = 'its lease ended'): NewRunEvent {
   const { startedAt } = run;
-  const detail = startedAt && `${why}; the attempt had started at ${startedAt.toISOString()}`;
+  const detail = startedAt && `${why}; the attempt had started at ${timeText(startedAt, run.timeZone)}`;
   return runEventOf(run, 'lost', detail);
 }
 

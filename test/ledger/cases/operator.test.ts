@@ -32,7 +32,7 @@ testLedger(
     assert.deepEqual([failed?.kind, failed?.generation, failed?.attempt], ['failed', 0, 1]);
     assert.match(failed?.detail ?? '', /no bank today/);
     assert.deepEqual([again?.kind, again?.generation, again?.actor], ['rerun', 0, 'ada']);
-    assert.match(again?.detail ?? '', /^wrong rates \(was failed since 2026-11-20T03:/);
+    assert.match(again?.detail ?? '', /^wrong rates \(was failed since 2026-11-20 04:/);
     assert.deepEqual(more, []);
   },
 );
@@ -233,7 +233,7 @@ testLedger(
     await ledger.resolve(FIRST_DAY, { ...BY, as: 'pending' });
     const [lost, resolved, ...more] = await ledger.history(FIRST_DAY);
     assert.deepEqual([lost?.kind, lost?.attempt, lost?.actor], ['lost', 1, holder]);
-    assert.match(lost?.detail ?? '', /the attempt had started at 2026-11-20T03:00/);
+    assert.match(lost?.detail ?? '', /the attempt had started at 2026-11-20 04:00/);
     assert.deepEqual([resolved?.kind, more], ['resolved', []]);
     assert.deepEqual(await other.guard.run(dayJob(HOLD), () => 'again'), { executed: true, value: 'again' });
     const run = await ledger.get(FIRST_DAY);

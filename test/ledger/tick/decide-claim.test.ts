@@ -93,7 +93,7 @@ void test('the next attempt replaces a crashed holder, and the history records i
   assert.deepEqual(events, [
     {
       ...{ generation: 0, attempt: 1, kind: 'lost', actor: 'host/1/a', fencingToken: 7 },
-      detail: 'its lease ended; the attempt had started at 2026-11-20T02:59:00.000Z',
+      detail: 'its lease ended; the attempt had started at 2026-11-20 03:59:00+01:00',
     },
   ]);
 });
