@@ -7,12 +7,13 @@ import {
 import { checkOptionNames, refuseOption } from '../core/options';
 import type { JobGuard } from '../guard';
 import { callsOf, isJobGuard } from '../guard/calls/calls';
+import { checkTimeZone } from '../ledger/periods/time-zone';
 import { escapeUnsafe } from '../guard/log/logger';
 import { accessAsker, isTokenOf, refusalOf, takeDone, tokenOf, willReport } from './access';
 import { perform } from './acts';
 import { CachedReads } from './cached-reads';
 import { jobPage } from './job-page';
-import { documentOf, linkTo, mainOf, NotFoundError, type Page, type View } from './layout';
+import { documentOf, linkTo, mainOf, NotFoundError, zoneOfJobs, type Page, type View } from './layout';
 import { lockPage, locksPage } from './locks-page';
 import type { Access, Dashboard, DashboardOptions } from './options';
 import { overviewPage } from './overview-page';
@@ -58,9 +59,14 @@ export function createDashboard(options: DashboardOptions): Dashboard {
   const hosts = origins?.map((origin) => new URL(origin).host);
   const accessOf = accessAsker(options.access, (...of) => callsOf(guard).warn(...of));
   const reads = new CachedReads();
-  const viewOf = (context: Context, allowed: Access, more: Pick<View, 'sent' | 'done'>): View => {
+  const viewOf = async (
+    context: Context,
+    allowed: Access,
+    more: Pick<View, 'sent' | 'done'>,
+  ): Promise<View> => {
     const query = new URL(context.req.url).searchParams;
-    return { guard, reads, query, access: allowed, token: tokenOf(context), hidesResults, ...more };
+    const timeZone = options.timeZone ?? (await zoneOfJobs({ guard, reads }));
+    return { guard, reads, query, timeZone, access: allowed, token: tokenOf(context), hidesResults, ...more };
   };
   const app = new Hono();
   app.use(secureHeaders(HEADERS), compress());
@@ -80,7 +86,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
     if (asset) return context.body(asset[1], 200, { 'Content-Type': asset[0] });
     const allowed = await accessOf(context.req.raw);
     if (allowed.level === 'none') return refused(context);
-    return await shown(context, viewOf(context, allowed, { done: takeDone(context) }));
+    return await shown(context, await viewOf(context, allowed, { done: takeDone(context) }));
   });
   app.post('*', async (context) => {
     const allowed = await accessOf(context.req.raw);
@@ -96,7 +102,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
     const sent = await perform(guard, allowed.actor ?? '', values);
     reads.clear();
     if (sent !== undefined)
-      return await shown(context, viewOf(context, allowed, { sent }), sent.error ? 422 : 200);
+      return await shown(context, await viewOf(context, allowed, { sent }), sent.error ? 422 : 200);
     const { job, scope, period, lock, act = '' } = values;
     willReport(context, act);
     const place = act === 'forget' ? {} : { job, scope, period: act === 'run' ? undefined : period, lock };
@@ -106,8 +112,9 @@ export function createDashboard(options: DashboardOptions): Dashboard {
 }
 
 function checkOptions(options: DashboardOptions): void {
-  checkOptionNames(options, ['guard', 'access', 'origins', 'hideResults'], 'createDashboard');
-  const { guard, access, origins, hideResults }: { [K in keyof DashboardOptions]: unknown } = options;
+  checkOptionNames(options, ['guard', 'access', 'origins', 'timeZone', 'hideResults'], 'createDashboard');
+  const { guard, access, origins, timeZone, hideResults }: { [K in keyof DashboardOptions]: unknown } =
+    options;
   if (!isJobGuard(guard)) refuseOption('guard of createDashboard', guard, 'pass a job guard');
   if (typeof access !== 'function')
     refuseOption(
@@ -115,6 +122,7 @@ function checkOptions(options: DashboardOptions): void {
       access,
       "pass a function that returns { level: 'none' | 'read' | 'operate', actor }",
     );
+  if (timeZone !== undefined) checkTimeZone(timeZone as string, 'timeZone of createDashboard');
   if (hideResults !== undefined && typeof hideResults !== 'boolean')
     refuseOption('hideResults of createDashboard', hideResults, 'it must be true or false');
   if (origins !== undefined && !Array.isArray(origins))

@@ -3,7 +3,7 @@ import { isHoldOwner } from '../core/lease/hold-owner';
 import { instanceOf } from '../core/lease/owner';
 import type { JobCatalog } from '../guard/operations/job-catalog';
 import { readWhy, type Why } from '../guard/operations/why';
-import { describeDuration } from '../guard/log/time-texts';
+import { describeDuration, spokenTime } from '../guard/log/time-texts';
 import type { DeclaredJob, RegisteredJob, RunSummary } from '../ledger';
 import { describeSchedule } from '../ledger/job-register';
 import { dateOf, dayOf } from '../ledger/periods/business-date';
@@ -16,6 +16,7 @@ import {
   type FieldOptions,
   linkTo,
   NotFoundError,
+  overviewOf,
   stateText,
   tableOf,
   timeOf,
@@ -31,12 +32,14 @@ const RUNS = 50;
 
 /** One job: why it does not run now, its year, its runs, and what an operator can do. */
 export async function jobPage(view: View, name: string): Promise<Page> {
-  const { reads, guard } = view;
-  const overview = await reads.read('overview', () => guard.overview());
+  const { reads, guard, timeZone } = view;
+  const overview = await overviewOf(view);
   const job = overview.jobs.find((each) => each.job === name);
   if (job === undefined) throw new NotFoundError(`There is no job '${name}'.`);
   const known = await knownJobs(view);
-  const why = await reads.read(`why ${name}`, () => readWhy(guard, name));
+  const why = await reads.read(`why ${name}`, () =>
+    readWhy(guard, name, { when: (instant, { now }) => spokenTime(instant, timeZone, now) }),
+  );
   const registered = known?.get(name);
   const year = known && (await readYear(view, known, job));
   const remarks = [...job.problems, ...job.notes].map((remark) => remarkOf(name, remark));
@@ -53,12 +56,12 @@ export async function jobPage(view: View, name: string): Promise<Page> {
     ${
       why.lock?.isHeld
         ? html`<h2>Lock</h2>
-            ${lockFacts(why.lock)}
+            ${lockFacts(view, why.lock)}
             <p><a href="${linkTo({ lock: why.lock.name })}">Lock ${why.lock.name}</a></p>`
         : ''
     }
-    ${year ? yearOf(year, job.job, known.now) : ''}
-    ${year && registered ? html`${jobActs(view, known, { ...job, ...registered }, missedIn(year))} ${declaration(registered, known.now)}` : ''}`;
+    ${year ? yearOf(view, year, job.job, known.now) : ''}
+    ${year && registered ? html`${jobActs(view, known, { ...job, ...registered }, missedIn(year))} ${declaration(view, registered, known.now)}` : ''}`;
   return { title: name, body };
 }
 
@@ -95,7 +98,7 @@ async function readYear({ query, reads }: View, known: JobCatalog, job: JobOverv
 }
 
 /** A year as a calendar, and the newest runs of that year with their durations. */
-function yearOf({ year, rows, runs }: Year, job: string, now: Date): Html {
+function yearOf(view: View, { year, rows, runs }: Year, job: string, now: Date): Html {
   const [before, after] = [-1, 1].map((step) => String(Number(year) + step));
   return html`<h2>${year}</h2>
     <p>
@@ -104,7 +107,7 @@ function yearOf({ year, rows, runs }: Year, job: string, now: Date): Html {
     </p>
     ${rows[0] ? calendar(rows[0], Number(year)) : ''}
     <h2>Runs</h2>
-    ${runList(runs.slice(0, RUNS), now)}`;
+    ${runList(view, runs.slice(0, RUNS), now)}`;
 }
 
 function calendar(row: GridRow, year: number): Html {
@@ -138,17 +141,21 @@ function calendar(row: GridRow, year: number): Html {
   </div>`;
 }
 
-function runList(runs: readonly RunSummary[], now: Date): Html {
+function runList(view: View, runs: readonly RunSummary[], now: Date): Html {
   if (runs.length === 0) return html`<p>No run of this year is recorded.</p>`;
   const longest = Math.max(...runs.map((run) => durationOf(run) ?? 0), 1);
   return tableOf(
     ['Period', 'State', 'Attempt', 'Started', 'On', 'Took'],
-    runs.map((run) => runRow(run, longest, now)),
+    runs.map((run) => runRow(view, run, { longest, now })),
   );
 }
 
-function runRow(run: RunSummary, longest: number, now: Date): Html {
-  const { job, scope, periodKey: period, state, attempt, startedAt, timeZone, claimedBy } = run;
+function runRow(
+  view: View,
+  run: RunSummary,
+  { longest, now }: { readonly longest: number; readonly now: Date },
+): Html {
+  const { job, scope, periodKey: period, state, attempt, startedAt, claimedBy } = run;
   const took = durationOf(run);
   const bar =
     took === undefined
@@ -163,7 +170,7 @@ function runRow(run: RunSummary, longest: number, now: Date): Html {
     </th>
     <td>${stateText(state)} ${run.reason ?? ''}</td>
     <td>${attempt}</td>
-    <td>${timeOf(startedAt, now, timeZone)}</td>
+    <td>${timeOf(startedAt, now, view)}</td>
     <td>${claimedBy ? instanceOf(claimedBy) : ''}</td>
     <td>${bar}</td>
   </tr>`;
@@ -211,7 +218,11 @@ function missedIn({ rows: [row] }: Year): string[] {
   return [...(row?.cells ?? [])].flatMap(([date, { state }]) => (state === 'missed' ? [date] : [])).sort();
 }
 
-function declaration({ declared, version, registeredBy, registeredAt }: RegisteredJob, now: Date): Html {
+function declaration(
+  view: View,
+  { declared, version, registeredBy, registeredAt }: RegisteredJob,
+  now: Date,
+): Html {
   const facts = Object.entries(declared).filter(
     ([name, value]) => value !== undefined && name !== 'schedules',
   );
@@ -223,6 +234,6 @@ function declaration({ declared, version, registeredBy, registeredAt }: Register
             <dd>${/Ms$/.test(name) ? describeDuration(Number(value)) : JSON.stringify(value)}</dd>`,
       )}
       <dt>Registered by</dt>
-      <dd>${registeredBy}, cronlatch ${version}, ${timeOf(registeredAt, now)}</dd>
+      <dd>${registeredBy}, cronlatch ${version}, ${timeOf(registeredAt, now, view)}</dd>
     </dl>`;
 }

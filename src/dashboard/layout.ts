@@ -1,7 +1,9 @@
-import { InvalidLockConfigurationError, noneAfter } from '../core';
-import type { JobGuard } from '../guard';
+import { InvalidLockConfigurationError, LockStorageError, noneAfter, SchemaMismatchError } from '../core';
+import type { JobGuard, Overview } from '../guard';
 import { JobCatalog } from '../guard/operations/job-catalog';
-import { relative } from '../guard/log/time-texts';
+import { relative, sharedZone, spokenTime } from '../guard/log/time-texts';
+import type { WhenOfJob } from '../guard/operations/overview';
+import { zoneOf } from '../ledger/known-register';
 import { stateCell } from '../guard/operations/state-texts';
 import { commandText, timeText } from '../ledger/operator/state-of-run';
 import { VERSION } from '../core/version';
@@ -31,6 +33,8 @@ export interface View {
   readonly guard: JobGuard;
   readonly reads: CachedReads;
   readonly query: URLSearchParams;
+  /** Of all times. */
+  readonly timeZone: string;
   readonly access: Access;
   readonly token: string;
   readonly hidesResults: boolean;
@@ -51,8 +55,25 @@ export async function knownJobsOf(guard: JobGuard): Promise<JobCatalog | undefin
   return await JobCatalog.of(guard).catch(noneAfter(InvalidLockConfigurationError));
 }
 
-export async function knownJobs({ reads, guard }: View): Promise<JobCatalog | undefined> {
+export async function knownJobs({
+  reads,
+  guard,
+}: Pick<View, 'reads' | 'guard'>): Promise<JobCatalog | undefined> {
   return await reads.read('jobs', () => knownJobsOf(guard));
+}
+
+/** That which all jobs have, or else UTC. The pages of locks are shown without the database of the runs, too. */
+export async function zoneOfJobs(view: Pick<View, 'reads' | 'guard'>): Promise<string> {
+  const known = await knownJobs(view).catch(noneAfter(LockStorageError, SchemaMismatchError));
+  return sharedZone(
+    (known?.register?.jobs ?? []).map(({ declared }) => zoneOf(declared)),
+    'UTC',
+  );
+}
+
+export async function overviewOf({ reads, guard, timeZone }: View): Promise<Overview> {
+  const when: WhenOfJob = (instant, { now }) => spokenTime(instant, timeZone, now);
+  return await reads.read('overview', () => guard.overview({ when }));
 }
 
 /** An address of the dashboard. It has no path, so that the dashboard works under any. */
@@ -67,8 +88,12 @@ export function stateText(state: string, more = ''): Html {
   return html`<span class="state ${tone}">${text}${more}</span>`;
 }
 
-/** How long ago, with the time in its time zone. */
-export function timeOf(instant: Date | undefined, now: Date, timeZone?: string): Html | string {
+/** How long ago, with the time. */
+export function timeOf(
+  instant: Date | undefined,
+  now: Date,
+  { timeZone }: Pick<View, 'timeZone'>,
+): Html | string {
   if (instant === undefined) return '–';
   const text = timeText(instant, timeZone);
   const ms = instant.getTime() - now.getTime();
@@ -202,7 +227,11 @@ export async function mainOf(view: View, { title, body }: Page): Promise<string>
   return main.toString();
 }
 
-export function documentOf(view: Pick<View, 'access'> | undefined, title: string, main: string): Html {
+export function documentOf(
+  view: Pick<View, 'access' | 'timeZone'> | undefined,
+  title: string,
+  main: string,
+): Html {
   const who = view?.access.actor ?? 'unnamed';
   const level = view?.access.level === 'operate' ? 'may operate' : 'may read';
   return html`<!doctype html>
@@ -218,7 +247,7 @@ export function documentOf(view: Pick<View, 'access'> | undefined, title: string
       <body>
         <header>
           <nav aria-label="Pages"><a href="?">Overview</a> <a href="?locks=held">Locks</a></nav>
-          <p>${view === undefined ? '' : `${who} ${level}`}</p>
+          <p>${view === undefined ? '' : `${who} ${level} · times in ${view.timeZone}`}</p>
           <p id="connection" role="status"></p>
         </header>
         ${raw(main)}

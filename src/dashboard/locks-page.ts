@@ -7,6 +7,7 @@ import {
   actForm,
   linkTo,
   NotFoundError,
+  overviewOf,
   stateText,
   tableOf,
   timeOf,
@@ -30,46 +31,46 @@ export async function locksPage(view: View): Promise<Page> {
   const body = html`<p>
       ${held ? html`<a href="?locks=all">Show free locks, too</a>` : html`<a href="?locks=held">Show only held locks</a>`}
     </p>
-    ${shown.length === 0 ? html`<p>${held ? 'No lock is held.' : 'There are no locks.'}</p>` : lockTable(shown)}
+    ${shown.length === 0 ? html`<p>${held ? 'No lock is held.' : 'There are no locks.'}</p>` : lockTable(view, shown)}
     ${more ? html`<p><a href="${linkTo({ locks: held ? 'held' : 'all', after: more })}">Next page</a></p>` : ''}`;
   return { title: 'Locks', body };
 }
 
 async function locksOfJobsPage(view: View): Promise<Page> {
-  const overview = await view.reads.read('overview', () => view.guard.overview());
+  const overview = await overviewOf(view);
   const [locks, problems] = [locksOfJobs(overview), overview.problems];
   const body = html`<p>The lock provider cannot list its locks, so these are the held locks of known jobs.</p>
     ${problems.map(({ text }) => html`<p>${text}</p>`)}
-    ${locks.length > 0 ? lockTable(locks) : problems.length > 0 ? '' : html`<p>No lock is held.</p>`}`;
+    ${locks.length > 0 ? lockTable(view, locks) : problems.length > 0 ? '' : html`<p>No lock is held.</p>`}`;
   return { title: 'Locks', body };
 }
 
-function lockTable(locks: readonly LockState[]): Html {
+function lockTable(view: View, locks: readonly LockState[]): Html {
   const now = new Date();
-  const rows = locks.map((lock) => rowOf(lock, now));
+  const rows = locks.map((lock) => rowOf(view, lock, now));
   return tableOf(['Lock', 'State', 'Holder', 'Since', 'Until'], rows);
 }
 
-function rowOf(lock: LockState, now: Date): Html {
+function rowOf(view: View, lock: LockState, now: Date): Html {
   const [state, holder = ''] = stateOfLock(lock);
   const { isHeld, lockedAt, lockUntil } = lock;
   return html`<tr>
     <th scope="row"><a href="${linkTo({ lock: lock.name })}">${lock.name}</a></th>
     <td>${stateText(state)}</td>
     <td>${holder}</td>
-    <td>${isHeld ? timeOf(lockedAt, now) : ''}</td>
-    <td>${isHeld ? timeOf(lockUntil, now) : ''}</td>
+    <td>${isHeld ? timeOf(lockedAt, now, view) : ''}</td>
+    <td>${isHeld ? timeOf(lockUntil, now, view) : ''}</td>
   </tr>`;
 }
 
 export async function lockPage(view: View, name: string): Promise<Page> {
   const lock = await view.reads.read(`lock ${name}`, () => view.guard.locks.inspect(name));
   if (lock === undefined) throw new NotFoundError(`There is no lock '${name}'.`);
-  const body = html`${lockFacts(lock)} ${lockActs(view, lock)}`;
+  const body = html`${lockFacts(view, lock)} ${lockActs(view, lock)}`;
   return { title: `Lock ${name}`, body };
 }
 
-export function lockFacts(lock: LockState): Html {
+export function lockFacts(view: View, lock: LockState): Html {
   const [state, holder] = stateOfLock(lock);
   const { isHeld, lockedAt, lockUntil, lockedBy, fencingToken } = lock;
   const now = new Date();
@@ -80,9 +81,9 @@ export function lockFacts(lock: LockState): Html {
     <dt>${state === 'on hold' ? 'Held by' : 'Holder'}</dt>
     <dd>${holder}</dd>
     <dt>Since</dt>
-    <dd>${timeOf(lockedAt, now)}</dd>
+    <dd>${timeOf(lockedAt, now, view)}</dd>
     <dt>${state === 'held' ? 'Lease ends, unless it is renewed' : 'Until'}</dt>
-    <dd>${timeOf(lockUntil, now)}</dd>
+    <dd>${timeOf(lockUntil, now, view)}</dd>
     <dt>Owner</dt>
     <dd><code>${lockedBy}</code></dd>
     ${

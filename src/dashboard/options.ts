@@ -25,6 +25,8 @@ export interface DashboardOptions {
    * are refused. Default: requests to each host are answered, and forms are accepted from the address of their request.
    */
   readonly origins?: readonly string[] | undefined;
+  /** Of all times. Default: that of the jobs, or UTC if theirs differ */
+  readonly timeZone?: string | undefined;
   /** Hides the results and logs of runs from everyone. Default `false` */
   readonly hideResults?: boolean | undefined;
 }

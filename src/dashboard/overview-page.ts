@@ -7,6 +7,7 @@ import {
   knownJobs,
   linkTo,
   NotFoundError,
+  overviewOf,
   stateText,
   tableOf,
   timeOf,
@@ -20,16 +21,17 @@ const RANGES = [30, 90, 365];
 const JOBS = 100;
 
 export async function overviewPage(view: View): Promise<Page> {
-  const overview = await view.reads.read('overview', () => view.guard.overview());
+  const overview = await overviewOf(view);
   const days = Number(view.query.get('days') ?? RANGES[0]);
   const page = Number(view.query.get('page') ?? 1);
   if (!RANGES.includes(days) || !Number.isSafeInteger(page) || page < 1)
     throw new NotFoundError('There is no such page.');
   const { jobs, now, hasRegister } = overview;
-  const body = html`${problemsOf(overview)} ${runningNow(overview)} ${await gridOf(view, jobs, days, page)}
+  const body = html`${problemsOf(overview)} ${runningNow(view, overview)}
+    ${await gridOf(view, jobs, days, page)}
     ${hasRegister ? '' : html`<p>Without a register of jobs, only jobs with runs are shown. <code>npx cronlatch init</code> creates it.</p>`}
     <h2>Jobs</h2>
-    ${jobTable(jobs.slice((page - 1) * JOBS, page * JOBS), now)}`;
+    ${jobTable(view, jobs.slice((page - 1) * JOBS, page * JOBS), now)}`;
   return { title: answerOf(jobs), body };
 }
 
@@ -68,12 +70,12 @@ function fixOf(job: string, command: readonly string[] = []): string {
   return `${linkTo({ job, from, to })}#backfill`;
 }
 
-function runningNow({ jobs, locks = [], now }: Overview): Html | string {
+function runningNow(view: View, { jobs, locks = [], now }: Overview): Html | string {
   const running = jobs.filter(({ state }) => state === 'running');
   if (running.length + locks.length === 0) return '';
   return html`<h2>Now</h2>
     <ul>
-      ${running.map((job) => html`<li>${stateText('running', progressOf(job.running))} <a href="${linkTo({ job: job.job })}">${job.job}</a> ${holderOf(job)} ${timeOf(job.lastRun?.startedAt ?? job.lock?.lockedAt, now, job.timeZone)}</li>`)}
+      ${running.map((job) => html`<li>${stateText('running', progressOf(job.running))} <a href="${linkTo({ job: job.job })}">${job.job}</a> ${holderOf(job)} ${timeOf(job.lastRun?.startedAt ?? job.lock?.lockedAt, now, view)}</li>`)}
       ${locks.slice(0, 20).map((lock) => html`<li>${stateText(stateOfLock(lock)[0])} <a href="${linkTo({ lock: lock.name })}">${lock.name}</a> ${stateOfLock(lock)[1]}</li>`)}
     </ul>
     ${locks.length > 20 ? html`<p><a href="?locks=held">${locks.length - 20} more locks</a></p>` : ''}`;
@@ -110,15 +112,15 @@ async function gridOf(
     ${pages === 1 ? '' : html`<p>Page ${page} of ${pages}: ${Array.from({ length: pages }, (_, index) => html`<a href="${linkTo({ days: String(days), page: String(index + 1) })}">${index + 1}</a> `)}</p>`}`;
 }
 
-function jobTable(jobs: readonly JobOverview[], now: Date): Html {
+function jobTable(view: View, jobs: readonly JobOverview[], now: Date): Html {
   const rows = jobs.map(
-    ({ job, state, lastRun, nextScheduledAt, running, timeZone }) =>
+    ({ job, state, lastRun, nextScheduledAt, running }) =>
       html`<tr>
         <th scope="row"><a href="${linkTo({ job })}">${job}</a></th>
         <td>${stateText(state, state === 'running' ? progressOf(running) : '')}</td>
         <td>${lastRun?.periodKey ?? ''}</td>
-        <td>${timeOf(lastRun?.startedAt, now, timeZone)}</td>
-        <td>${timeOf(nextScheduledAt, now, timeZone)}</td>
+        <td>${timeOf(lastRun?.startedAt, now, view)}</td>
+        <td>${timeOf(nextScheduledAt, now, view)}</td>
       </tr>`,
   );
   return tableOf(['Job', 'State', 'Last run', 'Started', 'Next tick'], rows);

@@ -2,6 +2,7 @@ import { InvalidLockUseError, noneAfter, SchemaMismatchError } from '../core';
 import { instanceOf } from '../core/lease/owner';
 import type { JobCatalog } from '../guard/operations/job-catalog';
 import type { Run, RunEvent } from '../ledger';
+import { spokenTime } from '../guard/log/time-texts';
 import { stateOfRun, timeText } from '../ledger/operator/state-of-run';
 import type { RunKey } from '../ledger/run';
 import { idempotencyKeyOf } from '../ledger/tick/run-context';
@@ -29,12 +30,13 @@ export async function runPage(view: View, key: RunKey): Promise<Page> {
   const title = `${job}${scope === '' ? '' : ` (${scope})`} ${periodKey}`;
   if (run === undefined) return { title, body: await withoutRun(view, known, key) };
   const events = await reads.read(`events ${name}`, () => known.ledger.history(key));
-  const when = (instant: Date | undefined): string => `at ${timeText(instant, run.timeZone)}`;
+  const when = (instant: Date | undefined): string =>
+    instant ? spokenTime(instant, view.timeZone, known.now) : 'at an unknown time';
   const body = html`${backTo(job)}
     <p>${stateText(run.state)} The run ${stateOfRun(run, { when }).sentence}.</p>
     ${runActs(view, run)}
     <h2>Time line</h2>
-    ${timeLine(run, events, known.now)} ${runFacts(view, run)} ${await logOf(view, known, key)}`;
+    ${timeLine(view, run, { events, now: known.now })} ${runFacts(view, run)} ${await logOf(view, known, key)}`;
   return { title, body };
 }
 
@@ -68,7 +70,11 @@ interface Entry {
 }
 
 /** What the row and the history know of the attempts, and all acts of operators. */
-function timeLine(run: Run, events: readonly RunEvent[], now: Date): Html {
+function timeLine(
+  view: View,
+  run: Run,
+  { events, now }: { readonly events: readonly RunEvent[]; readonly now: Date },
+): Html {
   const { attempt, generation, startedAt, finishedAt, claimedBy = '', state } = run;
   const entries: Entry[] = events.map(({ at, kind, actor, detail, attempt: of }) => ({
     at,
@@ -88,8 +94,7 @@ function timeLine(run: Run, events: readonly RunEvent[], now: Date): Html {
     ${entries.map(
       ({ at, sign, text, detail }) =>
         html`<li>
-          ${timeOf(at, now, run.timeZone)} ${stateText(sign)}
-          ${text}${detail === undefined ? '' : detailOf(detail)}
+          ${timeOf(at, now, view)} ${stateText(sign)} ${text}${detail === undefined ? '' : detailOf(detail)}
         </li>`,
     )}
   </ol>`;
@@ -107,7 +112,8 @@ function detailOf(text: string): Html {
 }
 
 function runFacts(view: View, run: Run): Html {
-  const { error, result, nextAttemptAt, timeZone } = run;
+  const { error, result, nextAttemptAt } = run;
+  const { timeZone } = view;
   return html`${
       error === undefined
         ? ''

@@ -3,7 +3,7 @@ import { mock, test } from 'node:test';
 import { currentRun, InvalidLockConfigurationError, LockStorageError } from 'cronlatch';
 import { createDashboard, type Access, type DashboardOptions } from 'cronlatch/dashboard';
 import { testOperated, type Operated } from '../cli/operated';
-import { dailyJob, register } from '../cli/year-of-runs';
+import { dailyJob, register, registerEarlier } from '../cli/year-of-runs';
 import { closing } from '../support/benches/closing';
 import { guardOfRuns } from '../support/benches/guard-of-runs';
 import { turn } from '../support/benches/lock';
@@ -206,6 +206,30 @@ void test('an error of the database is reported without its message', async () =
   assert.match(text, /The database did not answer\./);
   assert.doesNotMatch(text, /hunter2|postgres/);
 });
+
+testOperated(
+  'all times are in one zone: that of the jobs, UTC if theirs differ, or the given one',
+  async (bench) => {
+    const { guard } = bench;
+    const read = async (of?: Partial<DashboardOptions>): Promise<readonly string[]> => {
+      const { text } = await siteOf(guard, of).get('?job=close-day');
+      const [zone = ''] = /(?<=times in )\S+(?=<)/.exec(text) ?? [];
+      const titles = [...text.matchAll(/<time [^>]*title="[^"]*(Z|[+-]\d\d:\d\d)"/g)].map(
+        ([, offset = '']) => offset,
+      );
+      assert.ok(titles.length > 0);
+      const [, next = ''] = /Its next tick is (?:on \w+ )?at (\d\d):/.exec(text) ?? [];
+      return [zone, ...new Set(titles), next];
+    };
+    const schedules = [{ expression: '0 12 * * *', timeZone: 'Asia/Tokyo', dialect: 'unix' }] as const;
+    await registerEarlier(bench, dailyJob('close-day', { timeZone: 'Asia/Tokyo', schedules }));
+    await bench.runDaysAgo('close-day', 0);
+    assert.deepEqual(await read(), ['Asia/Tokyo', '+09:00', '12']);
+    await registerEarlier(bench, dailyJob('bill', { timeZone: 'UTC' }));
+    assert.deepEqual(await read(), ['UTC', 'Z', '03']);
+    assert.deepEqual(await read({ timeZone: 'Asia/Kolkata' }), ['Asia/Kolkata', '+05:30', '08']);
+  },
+);
 
 testOperated('only operators see logs, and hideResults hides results from them, too', async (bench) => {
   const options = { keepLog: '64 kB', logger: false, pollInterval: false } as const;

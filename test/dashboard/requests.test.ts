@@ -140,6 +140,8 @@ testOperated('characters that change or hide a text are shown as codes', async (
 for (const [options, culprit] of [
   [{ hideResult: true }, /^Unknown option 'hideResult' for createDashboard\. Did you mean 'hideResults'\?/],
   [{ readOnly: true }, /^Unknown option 'readOnly' for createDashboard\./],
+  [{ timeZone: 'Paris' }, /^timeZone of createDashboard is .*Paris/],
+  [{ timeZone: 1 }, /^timeZone of createDashboard is /],
   [{ hideResults: 'yes' }, /^hideResults of createDashboard is "yes": /],
   [{ origins: 'https://ops.example.com' }, /^origins of createDashboard is "https:/],
   [{ origins: ['ops.example.com'] }, /^origins of createDashboard is "ops\.example\.com": /],

@@ -97,10 +97,11 @@ export interface OverviewOptions {
    *
    * @param of.now the current time of the database
    */
-  readonly when?: WhenOfJob | undefined;
+  readonly when?:
+    ((instant: Date, of: { readonly timeZone: string; readonly now: Date }) => string) | undefined;
 }
 
-export type WhenOfJob = (instant: Date, of: { readonly timeZone: string; readonly now: Date }) => string;
+export type WhenOfJob = NonNullable<OverviewOptions['when']>;
 
 export const timeAt: WhenOfJob = (instant, { timeZone }) => `at ${timeText(instant, timeZone)}`;
 
