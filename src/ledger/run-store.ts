@@ -24,8 +24,8 @@ export interface NewRun extends RunKey, RunPeriod {
   readonly event?: NewRunEvent | undefined;
 }
 
-/** The store sets `at` to its current time. */
-export type NewRunEvent = Omit<RunEvent, 'at'>;
+/** Without a time, the store sets its current time. */
+export type NewRunEvent = Omit<RunEvent, 'at'> & { readonly at?: Date };
 
 /** @param actor by default the holder of the run's claim */
 export function runEventOf(

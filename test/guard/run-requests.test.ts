@@ -56,6 +56,19 @@ void test('a requested job runs at the next check, and its request ends', async 
   assert.equal((await of.guard.runOverdue()).started, 0, 'no request is left');
 });
 
+void test('a request is recorded with the time at which it was made', async () => {
+  const { guard, ledger } = bench();
+  guard.wrap({ ...DAILY, name: 'fails' }, () => {
+    throw new Error('no bank');
+  });
+  await guard.runOverdue();
+  const request = await ledger.requestRun('fails', { ...ACT, periodKey: '2026-01-02' });
+  await guard.runOverdue();
+  const history = await ledger.history({ job: 'fails', periodKey: '2026-01-02' });
+  assert.deepEqual(history.map(({ kind }) => kind).sort(), ['failed', 'requested']);
+  assert.deepEqual(history.find(({ kind }) => kind === 'requested')?.at, request.createdAt);
+});
+
 void test('a past period runs on request, and one that has not begun does not', async () => {
   const of = bench();
   await of.guard.runOverdue();

@@ -130,13 +130,14 @@ export class RunRequests implements Service {
   /** Adds the request to the history of its run. Returns whether there is a run. */
   async #record(job: AdmittedOncePerJob, request: StoredRequest, now: Date): Promise<boolean> {
     const { context } = this.runner;
-    const { scope, actor, reason: detail } = request;
+    const { scope, actor, reason: detail, createdAt } = request;
     const periodKey = job.policy.periodAt(instantOf(job, request, now)).key;
     return await context.store.change(
       { job: request.job, scope, periodKey },
       (found) => {
         if (found === undefined) return { value: false };
-        return { value: true, events: [runEventOf(found.run, 'requested', detail, actor)] };
+        const event = runEventOf(found.run, 'requested', detail, actor);
+        return { value: true, events: [{ ...event, at: createdAt }] };
       },
       limitOf(context),
     );

@@ -164,7 +164,9 @@ export class InMemoryRunStore implements RunStore {
   }
 
   events(key: RunKey): Promise<readonly RunEvent[]> {
-    return inOneStep(() => (this.#runs.row(key)?.events ?? []).map(copyOf));
+    return inOneStep(() =>
+      (this.#runs.row(key)?.events ?? []).map(copyOf).sort((a, b) => a.at.getTime() - b.at.getTime()),
+    );
   }
 
   purge({ olderThanMs, keptTicks, limit }: PurgeRequest): Promise<PurgeStep> {

@@ -82,7 +82,7 @@ export function createRun({ event: _event, started, reason, ...run }: NewRun, no
 }
 
 export function eventAt(now: Date, event: NewRunEvent): RunEvent {
-  return { ...event, at: new Date(now) };
+  return { ...event, at: event.at ?? new Date(now) };
 }
 
 export function summarize(run: Run): RunSummary {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { ClaimLostError, InvalidLockUseError, LockStorageError } from 'cronlatch';
 import type { RunLedger, RunName } from 'cronlatch/provider';
+import type { Run } from '#cronlatch/ledger/run';
+import { runEventOf } from '#cronlatch/ledger/run-store';
 import { reasonOf, runningJob } from '../../support/benches/guard';
 import { faultyInstance } from '../../support/faults/run-store';
 import { dayJob, FIRST_DAY, SECOND_DAY } from '../../support/jobs/day-job';
@@ -34,6 +36,28 @@ testLedger(
     assert.deepEqual([again?.kind, again?.generation, again?.actor], ['rerun', 0, 'ada']);
     assert.match(again?.detail ?? '', /^wrong rates \(was failed since 2026-11-20 04:/);
     assert.deepEqual(more, []);
+  },
+);
+
+testLedger(
+  'the history has the order of its times, also of an event that is recorded later',
+  async (place) => {
+    const { guard, store } = place.instance();
+    const { clock } = place;
+    const at = clock.now();
+    clock.advance('10s');
+    await assert.rejects(guard.run(dayJob(ONCE), failing), /no bank/);
+    clock.advance('10s');
+    const requested = (run: Run) => ({ ...runEventOf(run, 'requested', 'the bank was late', 'ada'), at });
+    await store.change(
+      { ...FIRST_DAY, scope: '' },
+      (found) => ({ value: 0, events: found ? [requested(found.run)] : [] }),
+      {
+        timeoutMs: 10_000,
+      },
+    );
+    await guard.ledger.rerun(FIRST_DAY, BY);
+    assert.deepEqual(await kindsOf(guard.ledger), ['requested', 'failed', 'rerun']);
   },
 );
 

@@ -105,7 +105,7 @@ export class RunStatements {
   }
 
   insertEvent(id: number, event: NewRunEvent): SqlStatement {
-    return this.#bind(this.#texts.insertEvent, { ...event, id });
+    return this.#bind(this.#texts.insertEvent, { at: undefined, ...event, id });
   }
 
   complete(claim: Claim, result: string | undefined): SqlStatement {

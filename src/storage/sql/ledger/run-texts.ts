@@ -78,7 +78,7 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: TableSha
         reason = :reason, result = :result, error = :error, updated_at = ${now}
       WHERE id = :id${returningId}`,
     insertEvent: `INSERT INTO ${event} (run_id, at, generation, attempt, kind, actor, fencing_token, detail)
-      VALUES (:id, ${now}, :generation, :attempt, :kind, :actor, :fencingToken, :detail)${returningId}`,
+      VALUES (:id, COALESCE(${at(':at')}, ${now}), :generation, :attempt, :kind, :actor, :fencingToken, :detail)${returningId}`,
     complete: `UPDATE ${run}${byKey}
       SET state = 'completed', finished_at = ${now}, updated_at = ${now}, result = :result,
         next_attempt_at = NULL, error = NULL
@@ -111,7 +111,7 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: TableSha
       JOIN ${run} r ON r.job_name = j.job AND r.period_start >= ${at('j.since')} LIMIT 100000`,
     events: `SELECT ${us('e.at')} AS at, e.generation AS generation, e.attempt AS attempt, e.kind AS kind,
         e.actor AS actor, e.fencing_token AS fencing_token, e.detail AS detail
-      FROM ${run} r JOIN ${event} e ON e.run_id = r.id WHERE ${ofKey} ORDER BY e.id`,
+      FROM ${run} r JOIN ${event} e ON e.run_id = r.id WHERE ${ofKey} ORDER BY e.at, e.id`,
     /**
      * The next 1,000 runs below an id, the highest id first. `undated`: it has no period. `deletable`: it has been
      * final for longer than `-:before`, and a later period of its job and scope has a run.
