@@ -52,7 +52,7 @@ export function withGuard<O extends Options>(
  * @throws UsageError if the options lead to no guard and no database
  * @throws CronlatchError naming the package to install if the driver is missing
  */
-async function openGuard(options: Options, own: CreateJobGuardOptions): Promise<JobGuard> {
+export async function openGuard(options: Options, own: CreateJobGuardOptions = {}): Promise<JobGuard> {
   const { app, lockTable, runTable, jobTable, schema } = options;
   if (app !== undefined) {
     const guard = await exportedValue(app, { option: '--app', kind: 'job guard', is: isGuard });

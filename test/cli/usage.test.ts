@@ -1,8 +1,12 @@
 // More of this subject: faults/cli, faults/package/command-line.test.ts, docs/command-line.test.ts, docs/command-line-exec.test.ts
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { cronlatch, errorLines, testInFolder } from './cronlatch';
+import { testOperated } from './operated';
+import { dailyJob, register } from './year-of-runs';
 
 const SECRET = 'top-secret';
 
@@ -79,9 +83,10 @@ void test('the help shows each command in a group, and the own options of a comm
 });
 
 /** What bash offers for the last of these words. */
-function offeredByBash(script: string, words: string): string[] {
+function offeredByBash(script: string, words: string, env: Readonly<Record<string, string>> = {}): string[] {
   const call = `COMP_WORDS=(${words}); COMP_CWORD=$(( \${#COMP_WORDS[@]} - 1 )); _cronlatch; echo "\${COMPREPLY[*]}"`;
-  return execFileSync('bash', ['-c', `${script}\n${call}`], { encoding: 'utf8' })
+  const all = { ...process.env, DATABASE_URL: '', ...env };
+  return execFileSync('bash', ['-c', `${script}\n${call}`], { encoding: 'utf8', env: all })
     .trim()
     .split(' ');
 }
@@ -93,6 +98,40 @@ void test('bash completes commands, options and their values', async () => {
   assert.deepEqual(offeredByBash(stdout, 'cronlatch resolve job --as c'), ['completed']);
   assert.ok(offeredByBash(stdout, `cronlatch rerun ''`).includes('--verbose'));
   assert.deepEqual(offeredByBash(stdout, 'cronlatch status -d ./'), ['']);
+});
+
+testOperated('bash completes the names of jobs, and no name can be a command', async ({ guard, url }) => {
+  for (const name of ['close-day', 'close-month', '$(touch x)', 'a job', 'bill'])
+    await register(guard, dailyJob(name));
+  const { stdout } = await cronlatch(['completion', 'bash']);
+  const call = `cronlatch() { '${process.execPath}' dist/cli/main.js "$@"; }`;
+  const offered = (words: string, of = url): string[] =>
+    offeredByBash(`${stdout}\n${call}`, words, { DATABASE_URL: of });
+  assert.deepEqual(offered('cronlatch why close-').sort(), ['close-day', 'close-month']);
+  assert.deepEqual(offered('cronlatch history b'), ['bill']);
+  for (const words of ['cronlatch locks b', 'cronlatch why bill b', 'cronlatch why a'])
+    assert.deepEqual(offered(words), [''], words);
+  assert.deepEqual(offered('cronlatch why b', 'sqlite:missing.db'), ['']);
+});
+
+void test('the names of jobs are printed within a second, or nothing is', async () => {
+  // A server that accepts a connection, and never answers.
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const silent = `postgres://app:${SECRET}@127.0.0.1:${port}/app`;
+  for (const url of ['', 'nothing', 'sqlite:missing.db', silent]) {
+    const startedMs = performance.now();
+    const ended = await cronlatch(['completion', '--names'], { env: { DATABASE_URL: url }, input: '' });
+    assert.deepEqual([ended.status, ended.stdout, ended.stderr], [0, '', ''], url);
+    assert.ok(performance.now() - startedMs < 10_000, 'and not after the 30 s of the driver');
+  }
+  server.close();
+  const ended = await cronlatch(['completion']);
+  assert.deepEqual(
+    [ended.status, errorLines(ended)],
+    [2, ['Name your shell: bash, zsh, fish, as in cronlatch completion bash']],
+  );
 });
 
 void test('zsh and fish also show what commands and options do', async () => {
@@ -109,6 +148,8 @@ void test('zsh and fish also show what commands and options do', async () => {
     fish.includes(`complete -c cronlatch -n ${command} -a locks -d 'list the locks and their holders'`),
   );
   assert.ok(fish.includes(`complete -c cronlatch -n ${option} -a --json -d 'print JSON'`));
+  for (const script of [zsh, fish.join('\n')])
+    assert.match(script, / why .*\(cronlatch completion --names 2>/);
 });
 
 for (const [driver, url] of [

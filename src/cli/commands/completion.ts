@@ -1,31 +1,44 @@
-import { Argument, type Command } from 'commander';
+import { Argument, Option, type Command } from 'commander';
+import { systemClock } from '../../core';
+import { withinLimit } from '../../core/clock';
+import { JobCatalog } from '../../guard/operations/job-catalog';
 import { quoted } from '../../ledger/operator/state-of-run';
+import { UsageError } from '../failure';
+import { openGuard } from '../guard-command';
 import { print } from '../terminal';
 
 /** A word that can follow a command, or the name of the program, where `after` is empty. */
 type Word = readonly [after: string, word: string, description: string];
 
-/** Each shell completes a file if no word begins with what was typed. */
+const NAMES = 'cronlatch completion --names 2>/dev/null';
+
+/** Each shell completes a file if no word begins with what was typed. `ofJobs`: commands whose first operand is a job. */
 const SCRIPTS = {
-  bash: (words: readonly Word[]) => `_cronlatch() {
+  bash: (words: readonly Word[], ofJobs: readonly string[]) => `_cronlatch() {
   local -a found
   local after=\${COMP_WORDS[1]}
   (( COMP_CWORD == 1 )) && after=
 ${words.map(([after, word]) => `  [[ $after == '${after}' ]] && found+=(${word})`).join('\n')}
+  [[ $COMP_CWORD == 2 && ' ${ofJobs.join(' ')} ' == *" $after "* ]] && found+=($(${NAMES}))
   COMPREPLY=($(compgen -W "\${found[*]}" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _cronlatch cronlatch`,
 
-  zsh: (words: readonly Word[]) => `_cronlatch() {
+  zsh: (words: readonly Word[], ofJobs: readonly string[]) => `_cronlatch() {
   local -a found
   local after=$words[2]
   (( CURRENT == 2 )) && after=
 ${words.map(([after, ...word]) => `  [[ $after == '${after}' ]] && found+=(${quoted(word.join(':'))})`).join('\n')}
+  [[ $CURRENT == 3 && ' ${ofJobs.join(' ')} ' == *" $after "* ]] && compadd -- \${(f)"$(${NAMES})"}
   _describe word found || _files
 }
 compdef _cronlatch cronlatch`,
 
-  fish: (words: readonly Word[]) => words.map(fishLine).join('\n'),
+  fish: (words: readonly Word[], ofJobs: readonly string[]) =>
+    [
+      ...words.map(fishLine),
+      `complete -c cronlatch -n '__fish_seen_subcommand_from ${ofJobs.join(' ')}' -f -a '(${NAMES})'`,
+    ].join('\n'),
 };
 
 function fishLine([after, word, description]: Word): string {
@@ -33,13 +46,48 @@ function fishLine([after, word, description]: Word): string {
   return `complete -c cronlatch -n ${when} -a ${word} -d ${quoted(description)}`;
 }
 
-/** `cronlatch completion` prints a script with which a shell completes commands and options. */
+/** `cronlatch completion` prints a script with which a shell completes commands, options and the names of jobs. */
 export function addCompletionCommand(program: Command): void {
   program
     .command('completion')
-    .description('print a script with which your shell completes commands and options')
-    .addArgument(new Argument('<shell>').choices(Object.keys(SCRIPTS)))
-    .action((shell: keyof typeof SCRIPTS) => print(SCRIPTS[shell](wordsOf(program))));
+    .description('print a script with which your shell completes commands, options and names of jobs')
+    .addArgument(new Argument('[shell]').choices(Object.keys(SCRIPTS)))
+    .addOption(new Option('--names', 'print the names of jobs').hideHelp())
+    .action(async (shell: keyof typeof SCRIPTS | undefined, { names }: { readonly names?: boolean }) => {
+      if (names) return await printNames();
+      if (shell === undefined)
+        throw new UsageError(
+          `Name your shell: ${Object.keys(SCRIPTS).join(', ')}, as in cronlatch completion bash`,
+        );
+      const ofJobs = program.commands.filter(({ registeredArguments: [first] }) => first?.name() === 'job');
+      print(
+        SCRIPTS[shell](
+          wordsOf(program),
+          ofJobs.map((command) => command.name()),
+        ),
+      );
+    });
+}
+
+const NAMES_WITHIN_MS = 1000;
+
+/** A shell would read other characters of a name as its own. */
+const PLAIN = /^[\w@%+=:,./-]+$/;
+
+/** Of the database in `DATABASE_URL`. Whoever presses Tab gets no error, but no names. */
+async function printNames(): Promise<void> {
+  const names = await withinLimit(systemClock, namesOfJobs().catch(() => []), NAMES_WITHIN_MS);
+  if (names !== 'time-out' && names.length > 0) print(names.join('\n'));
+}
+
+async function namesOfJobs(): Promise<readonly string[]> {
+  const guard = await openGuard({});
+  try {
+    const { register } = await JobCatalog.of(guard);
+    return (register?.jobs ?? []).map(({ job }) => job).filter((job) => PLAIN.test(job));
+  } finally {
+    await guard.close();
+  }
 }
 
 function wordsOf(program: Command): Word[] {
