@@ -131,11 +131,13 @@ function linesOf(words: readonly string[], width: number): string[] {
 /** Without its end, or the middle of a name. */
 function shortened(text: string, width: number, isText: boolean): string {
   const characters = [...text];
-  const middle = (): number => (isText ? characters.length - 1 : characters.length >> 1);
-  let excess = widthOf(text) - width;
+  let [excess, place] = [widthOf(text) - width, 0];
   if (excess <= 0) return text;
-  while (excess >= 0) excess -= widthOf(characters.splice(middle(), 1)[0] ?? '…');
-  characters.splice(isText ? characters.length : middle(), 0, '…');
+  while (excess >= 0) {
+    place = isText ? characters.length - 1 : characters.length >> 1;
+    excess -= widthOf(characters.splice(place, 1)[0] ?? '…');
+  }
+  characters.splice(place, 0, '…');
   return characters.join('');
 }
 
