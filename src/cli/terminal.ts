@@ -99,8 +99,7 @@ export function timesOf(zones: readonly (string | undefined)[], now: Date) {
   return {
     head: `times in ${timeZone}`,
     at: (instant: Date | undefined): string | undefined => instant && shortTime(instant, timeZone, now),
-    when: (instant: Date | undefined): string =>
-      instant ? spokenTime(instant, timeZone, now) : 'at an unknown time',
+    when: (instant: Date | undefined): string => spokenTime(instant, timeZone, now),
   };
 }
 
@@ -183,10 +182,7 @@ export function printTable(rows: readonly Row[], { drop = [], wrap, rest }: Layo
   const excess = (most = Infinity): number =>
     columns.reduce((sum, { width }) => sum + Math.min(width, most) + GAP.length, -GAP.length) - lineWidth();
   const last = columns.find(({ name }) => name === rest);
-  const cutRest = (): void => {
-    if (last) last.width = Math.max(SHORT, last.width - Math.max(0, excess()));
-  };
-  cutRest();
+  if (last) last.width = Math.max(SHORT, last.width - Math.max(0, excess()));
   if (excess() > 0)
     for (const dropped of drop)
       if (excess(rest ? SHORT : LEAST) > 0) columns = columns.filter(({ name }) => name !== dropped);

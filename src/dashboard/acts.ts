@@ -2,7 +2,7 @@ import { InvalidLockConfigurationError, InvalidLockUseError } from '../core';
 import { DAY_MS, parsePositiveDuration } from '../core/duration';
 import { isHeldByProcess } from '../core/lease/hold-owner';
 import { describeAhead } from '../core/lease/lock-records';
-import { instanceOf } from '../core/lease/owner';
+import { instanceOf, leaseOf } from '../core/lease/owner';
 import type { JobGuard } from '../guard';
 import { callsOf } from '../guard/calls/calls';
 import { JobCatalog } from '../guard/operations/job-catalog';
@@ -138,19 +138,19 @@ async function holdLock(guard: JobGuard, lock: string, duration: string, by: Act
 
 /** A holder whose renewal is not late may still run, so its release needs a second answer. */
 async function release({ guard, by, values: { lock = '', owner = '', confirmed } }: Act): Promise<Result> {
-  const state = await guard.locks.inspect(lock);
-  if (!state?.isHeld || state.lockedBy !== owner)
+  const [state, lease] = [await guard.locks.inspect(lock), leaseOf(owner)];
+  if (!state?.isHeld || leaseOf(state.lockedBy) !== lease)
     throw new InvalidLockUseError(`The holder of lock '${lock}' has changed. Load the page again.`);
   const known = await knownJobsOf(guard);
   const [job = '', ...others] = known?.jobsOf(lock) ?? [];
   const { life } = lifeOf(state, known?.get(job), known?.now ?? new Date());
   const mayLive = others.length > 0 || life === 'renews' || life === 'not due';
-  if (mayLive && isHeldByProcess(state) && !describeAhead(state) && confirmed !== owner)
+  if (mayLive && isHeldByProcess(state) && !describeAhead(state) && confirmed !== lease)
     return {
       text: `${instanceOf(owner)} may still run: its renewal of the lock is not late. If you release the lock, a second copy can start beside it.`,
-      value: owner,
+      value: lease,
     };
-  if (!(await guard.locks.release(lock, { ...by, owner })))
+  if (!(await guard.locks.release(lock, { ...by, owner: state.lockedBy })))
     throw new InvalidLockUseError(`Lock '${lock}' was not released: its holder has changed.`);
 }
 

@@ -3,7 +3,7 @@ import { instanceOf } from '../core/lease/owner';
 import type { JobCatalog } from '../guard/operations/job-catalog';
 import type { Run, RunEvent } from '../ledger';
 import { spokenTime } from '../guard/log/time-texts';
-import { stateOfRun, timeText } from '../ledger/operator/state-of-run';
+import { stateOfRun, timeText, type When } from '../ledger/operator/state-of-run';
 import type { RunKey } from '../ledger/run';
 import { idempotencyKeyOf } from '../ledger/tick/run-context';
 import {
@@ -30,8 +30,7 @@ export async function runPage(view: View, key: RunKey): Promise<Page> {
   const title = `${job}${scope === '' ? '' : ` (${scope})`} ${periodKey}`;
   if (run === undefined) return { title, body: await withoutRun(view, known, key) };
   const events = await reads.read(`events ${name}`, () => known.ledger.history(key));
-  const when = (instant: Date | undefined): string =>
-    instant ? spokenTime(instant, view.timeZone, known.now) : 'at an unknown time';
+  const when: When = (instant) => spokenTime(instant, view.timeZone, known.now);
   const body = html`${backTo(job)}
     <p>${stateText(run.state)} The run ${stateOfRun(run, { when }).sentence}.</p>
     ${runActs(view, run)}

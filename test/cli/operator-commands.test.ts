@@ -353,7 +353,12 @@ testOperated(
       const ended = await call(`${change} ${CHANGE}`);
       assert.deepEqual([ended.status, ended.stdout], [4, ''], change);
     }
-    assert.equal((await call(`rerun bill ${period} --force ${CHANGE}`)).status, 0);
+    const forced = await call(`rerun bill ${period} --force ${CHANGE}`);
+    assert.equal(forced.status, 0);
+    assert.match(
+      forced.stdout,
+      / A holder that is still running can no longer complete it, but is not stopped\.\n/,
+    );
     const { run, actor } = await json(`skip bill ${daysAgo(2)} ${CHANGE}`);
     assert.deepEqual([keysOf([run], 'state'), actor], [['skipped'], `${userInfo().username}@${hostname()}`]);
     const shown = await call(`history bill ${daysAgo(2)}`);

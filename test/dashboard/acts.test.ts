@@ -136,6 +136,41 @@ testOperated('a holder whose renewal is not late is named before it is released'
   assert.equal(await held(), false);
 });
 
+testOperated(
+  'a holder that renews while an operator decides is still the one to release',
+  async ({ guard }) => {
+    const site = siteOf(guard);
+    await register(guard, dailyJob('close-day', { renewEveryMs: 200_000 }));
+    const lock = await guard.lockManager().tryLock({ name: 'close-day', lockAtMostFor: '10m' });
+    const fields = { ...fieldsOf((await site.get('?lock=close-day')).text, 'release'), reason: 'ticket 7' };
+    assert.equal(await lock?.extend('10m'), true);
+    const asked = await site.post('?lock=close-day', fields);
+    assert.equal(asked.status, 200);
+    assert.equal(await lock?.extend('10m'), true);
+    const confirmed = confirmationIn(asked.text) ?? '';
+    assertDone(await site.post('?lock=close-day', { ...fields, confirmed }), 'release');
+    assert.equal((await guard.locks.inspect('close-day'))?.isHeld, false);
+  },
+);
+
+testOperated(
+  'a lock that jobs share needs a second answer, and one that lockAtLeastFor keeps needs none',
+  async ({ guard }) => {
+    const site = siteOf(guard);
+    await register(guard, dailyJob('read', { lock: 'books' }), dailyJob('write', { lock: 'books' }));
+    await guard.lockManager().tryLock({ name: 'books', lockAtMostFor: '10m' });
+    const asked = await site.send('?lock=books', 'release');
+    assert.equal(asked.status, 200);
+    assertDone(
+      await site.send('?lock=books', 'release', { confirmed: confirmationIn(asked.text) ?? '' }),
+      'release',
+    );
+    await guard.run({ name: 'kept', lockAtMostFor: '10m', lockAtLeastFor: '10m' }, () => 1);
+    assertDone(await site.send('?lock=kept', 'release'), 'release');
+    assert.equal((await guard.locks.inspect('kept'))?.isHeld, false);
+  },
+);
+
 testOperated('a backfill shows exactly the days that it adds after the confirmation', async (bench) => {
   const { guard, runDaysAgo } = bench;
   const site = siteOf(guard);

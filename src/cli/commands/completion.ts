@@ -74,9 +74,13 @@ const NAMES_WITHIN_MS = 1000;
 /** A shell would read other characters of a name as its own. */
 const PLAIN = /^[\w@%+=:,./-]+$/;
 
-/** Of the database in `DATABASE_URL`. Whoever presses Tab gets no error, but no names. */
+/** Of the database in `DATABASE_URL`. The Tab key calls it, so a failure prints nothing. */
 async function printNames(): Promise<void> {
-  const names = await withinLimit(systemClock, namesOfJobs().catch(() => []), NAMES_WITHIN_MS);
+  const names = await withinLimit(
+    systemClock,
+    namesOfJobs().catch(() => []),
+    NAMES_WITHIN_MS,
+  );
   if (names !== 'time-out' && names.length > 0) print(names.join('\n'));
 }
 

@@ -5,7 +5,7 @@ import { instanceOf, leaseOf } from '../../core/lease/owner';
 import type { JobGuard } from '../../guard';
 import { allLocks, unableTo } from '../../guard/operations/guard-locks';
 import { locksOfJobs } from '../../guard/operations/overview';
-import { stateCell, stateOfLock } from '../../guard/operations/state-texts';
+import { countText, stateCell, stateOfLock } from '../../guard/operations/state-texts';
 import { ConflictError } from '../failure';
 import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-command';
 import { JobCatalog } from '../../guard/operations/job-catalog';
@@ -40,10 +40,7 @@ async function listLocks(
   if (locks.length === 0) return print(held ? 'no lock is held' : 'there are no locks');
   const times = timesOf([], locks[0]?.readAt ?? new Date());
   const count = locks.filter(({ isHeld }) => isHeld).length;
-  printText(
-    `${locks.length} ${locks.length === 1 ? 'lock' : 'locks'}, ${count} held · ${times.head}`,
-    'bold',
-  );
+  printText(`${countText(locks.length, 'lock')}, ${count} held · ${times.head}`, 'bold');
   const rows = locks
     .toSorted((a, b) => Number(b.isHeld) - Number(a.isHeld))
     .map((lock) => {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { JobGuard } from '../../guard';
 import { unreadableRemark } from '../../guard/operations/remarks';
+import { countText } from '../../guard/operations/state-texts';
 import type { DeclaredJob } from '../../ledger';
 import { nextTimeOf } from '../../ledger/expected';
 import { describeSchedules } from '../../ledger/job-register';
@@ -52,7 +53,7 @@ async function listJobs(guard: JobGuard, { json }: Options): Promise<void> {
     jobs.map(({ declared }) => zoneOf(declared)),
     now,
   );
-  printText(`${jobs.length} ${jobs.length === 1 ? 'job' : 'jobs'} · ${times.head}`, 'bold');
+  printText(`${countText(jobs.length, 'job')} · ${times.head}`, 'bold');
   const rows = jobs.map(({ job, declared, nextScheduledAt, registeredAt, registeredBy }) => ({
     job,
     runs: periodText(declared),

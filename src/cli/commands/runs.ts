@@ -12,7 +12,7 @@ import { firstLines, stateOfRun, type When } from '../../ledger/operator/state-o
 import { describeRun, LEASE_ENDED } from '../../ledger/run';
 import { ConflictError, orConflict, UsageError } from '../failure';
 import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-command';
-import { stateCell } from '../../guard/operations/state-texts';
+import { countsOf, countText, stateCell } from '../../guard/operations/state-texts';
 import { JobCatalog } from '../../guard/operations/job-catalog';
 import { resultOf } from './run-now';
 import { instantOf, type ChangeOptions, type Options } from '../options';
@@ -120,11 +120,9 @@ async function showHistory(
   if (runs.length === 0) return print(since === undefined ? none : `${none} since ${shown(since)}`);
   const zones = runs.map((run) => run.timeZone ?? zoneOf(jobs.get(run.job)?.declared));
   const times = timesOf(zones, jobs.now);
-  const counts = ['failed', 'interrupted', 'running'].flatMap((state) => {
-    const count = runs.filter((run) => run.state === state).length;
-    return count === 0 ? [] : [`${count} ${state}`];
-  });
-  const total = `${runs.length} ${runs.length === 1 ? 'run' : 'runs'}${since ? ` since ${times.at(since)}` : ''}`;
+  const states = runs.map(({ state }) => state);
+  const counts = countsOf(states, ['failed', 'interrupted', 'running']);
+  const total = `${countText(runs.length, 'run')}${since ? ` since ${times.at(since)}` : ''}`;
   printText(`${[total, ...counts].join(', ')} · ${times.head}`, 'bold');
   const rows = runs.map((run) => ({
     ...rowOf(run, times.at),

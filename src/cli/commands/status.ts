@@ -110,7 +110,8 @@ function headOf(guard: JobGuard, { now, jobs }: Overview): string[] {
 function rowOf({ job, state, lastRun, lock, running, nextScheduledAt }: JobOverview, now: Date): Row {
   const [style, symbol] = stateCell(state);
   const instances = [...new Set(running.map(({ claimedBy = '' }) => instanceOf(claimedBy)))].join(', ');
-  const holder = instances ? ` on ${instances}` : lock && isWithHolder(state) ? holderOf(lock, now) : '';
+  const isWithHolder = ['running', 'kept', 'on hold'].includes(state);
+  const holder = instances ? ` on ${instances}` : lock && isWithHolder ? holderOf(lock, now) : '';
   return {
     job,
     state: [style, `${symbol}${state === 'running' ? progressOf(running) : ''}${holder}`],
@@ -121,19 +122,14 @@ function rowOf({ job, state, lastRun, lock, running, nextScheduledAt }: JobOverv
 }
 
 function rowOfLock(lock: LockState, now: Date): Row {
-  const { name, lockedAt } = lock;
-  const [style, symbol] = stateCell(stateOfLock(lock)[0]);
-  const [, holder = ''] = stateOfLock(lock);
-  const by = lock.isHeld && symbol.includes('hold') ? ` by ${holder}` : '';
+  const [state, holder = ''] = stateOfLock(lock);
+  const [style, symbol] = stateCell(state);
+  const by = state === 'on hold' ? ` by ${holder}` : '';
   return {
-    job: name,
+    job: lock.name,
     state: [style, `${symbol}${by}${holderOf(lock, now)}`],
-    started: relative(lockedAt, now),
+    started: relative(lock.lockedAt, now),
   };
-}
-
-function isWithHolder(state: JobOverview['state']): boolean {
-  return state === 'running' || state === 'kept' || state === 'on hold';
 }
 
 /** Of a lock that nothing renews, with its end. */

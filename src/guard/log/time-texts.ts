@@ -72,7 +72,8 @@ export function shortTime(instant: Date, timeZone: string, now: Date): string {
 }
 
 /** The same behind a verb: `at 03:00`, `on Wed at 03:00`. A time within ten minutes has its seconds. */
-export function spokenTime(instant: Date, timeZone: string, now: Date): string {
+export function spokenTime(instant: Date | undefined, timeZone: string, now: Date): string {
+  if (instant === undefined) return 'at an unknown time';
   const [day, minute] = dayAndClock(instant, timeZone, now);
   const isNear = Math.abs(instant.getTime() - now.getTime()) < 10 * MINUTE_MS;
   const clock = isNear ? minute.replace(/^\d\d:\d\d/, wallTime(instant, timeZone).second) : minute;

@@ -36,10 +36,18 @@ export function stateOfLock({ isHeld, lockedBy }: LockState): readonly [state: s
 export function answerOf(all: readonly JobOverview[]): string {
   const jobs = all.filter(({ job }) => !isOwnName(job));
   if (jobs.length === 0) return 'there are no jobs yet';
-  const counts = new Map<string, number>(['ok', 'running'].map((state) => [state, 0] as const));
-  for (const { state } of jobs) counts.set(state, (counts.get(state) ?? 0) + 1);
-  const parts = [...counts].flatMap(([state, count]) => (count === 0 ? [] : `${count} ${state}`));
-  return `${jobs.length} ${jobs.length === 1 ? 'job' : 'jobs'}: ${parts.join(', ')}`;
+  const states = jobs.map(({ state }) => state);
+  return `${countText(jobs.length, 'job')}: ${countsOf(states, ['ok', 'running', ...states]).join(', ')}`;
+}
+
+/** How many are in each of these states, as `2 failed`. */
+export function countsOf(all: readonly string[], states: readonly string[]): string[] {
+  const countOf = (state: string): number => all.filter((each) => each === state).length;
+  return [...new Set(states)].filter(countOf).map((state) => `${countOf(state)} ${state}`);
+}
+
+export function countText(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? '' : 's'}`;
 }
 
 /** Of the first run that has reported it. */
