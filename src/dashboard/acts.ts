@@ -6,7 +6,7 @@ import { instanceOf, leaseOf } from '../core/lease/owner';
 import type { JobGuard } from '../guard';
 import { callsOf } from '../guard/calls/calls';
 import { JobCatalog } from '../guard/operations/job-catalog';
-import { lifeOf } from '../guard/operations/why';
+import { lifeOf, mayBeDead } from '../guard/operations/why';
 import { backfill, findGaps } from '../ledger/operator/backfill';
 import { checkAct } from '../ledger/operator/decide-act';
 import { dateOf, dayOf } from '../ledger/periods/business-date';
@@ -144,7 +144,7 @@ async function release({ guard, by, values: { lock = '', owner = '', confirmed }
   const known = await knownJobsOf(guard);
   const [job = '', ...others] = known?.jobsOf(lock) ?? [];
   const { life } = lifeOf(state, known?.get(job), known?.now ?? new Date());
-  const mayLive = others.length > 0 || life === 'renews' || life === 'not due';
+  const mayLive = others.length > 0 || !mayBeDead(life);
   if (mayLive && isHeldByProcess(state) && !describeAhead(state) && confirmed !== lease)
     return {
       text: `${instanceOf(owner)} may still run: its renewal of the lock is not late. If you release the lock, a second copy can start beside it.`,

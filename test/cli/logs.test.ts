@@ -89,7 +89,7 @@ testOperated('logs --follow goes on until the run has ended', async ({ createJob
   assert.deepEqual([status, stderr], [0, '']);
   assert.match(
     stdout,
-    /^import \S+ · times in UTC\nIt is running: attempt 1 .+\nattempt 1, at .+:\nthe beginning\nthe end\n$/,
+    /^import \S+ · times in UTC\nIt is recorded as running: attempt 1 .+\nattempt 1, at .+:\nthe beginning\nthe end\n$/,
   );
 });
 

@@ -109,6 +109,10 @@ testOperated(
       /^.+ · times in \S+\nLock 'long' is held by [^/]+\/(\d+)\. .+ The next renewal is due at .+\. Nothing shows before whether its holder lives\. On its host: ps -p \1\.\n(?!.*cronlatch release)/;
     for (const ms of [2000, 50_000, 81_000, 16 * MINUTE_MS]) assert.match(await whyAfter(ms), notDue);
     assert.match(
+      await whyAfter(20 * MINUTE_MS),
+      /\nLock 'long' .+ Its first renewal was due at .+, and may be a little late\. On its host: ps -p \d+\.\n(?!.*cronlatch release)/,
+    );
+    assert.match(
       await whyAfter(22 * MINUTE_MS),
       /^.+ · times in \S+\nLock 'long' .+ Its renewal was due at .+, and did not come\. On its host: ps -p \d+\. If you have seen that its process is dead, release it:\n {2}cronlatch release long --owner /,
     );

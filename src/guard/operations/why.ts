@@ -152,10 +152,10 @@ function lockObstacles(
   const granted = lockedAt === undefined ? '' : ` was granted ${when(lockedAt)}, and`;
   const held = `Lock '${name}' is held by ${instanceOf(lockedBy)}. Its lease${granted} ends ${when(lockUntil)} at the latest.`;
   const { life, dueAt } = lifeOf(lock, holder, now);
-  const [text, mayBeDead] = WORDS_OF_LIFE[life](dueAt && when(dueAt));
+  const text = WORDS_OF_LIFE[life](dueAt && when(dueAt), dueAt !== undefined && dueAt <= now);
   const pid = /\/(\d+)$/.exec(instanceOf(lockedBy))?.[1];
   const look = life === 'renews' || pid === undefined ? '' : ` On its host: ps -p ${pid}.`;
-  if (!mayBeDead) return [{ reason: 'locked', text: `${held} ${text}${look}` }];
+  if (!mayBeDead(life)) return [{ reason: 'locked', text: `${held} ${text}${look}` }];
   const command = operatorCommand('release', [name], ['--owner', lockedBy]);
   const advice = 'If you have seen that its process is dead, release it:';
   return [{ reason: 'locked', text: `${held} ${text}${look} ${advice}`, command }];
@@ -164,16 +164,22 @@ function lockObstacles(
 /** What the lease of a held lock shows of its holder. */
 type Life = 'renews' | 'not due' | 'late' | 'not renewed' | 'unknown';
 
-const WORDS_OF_LIFE: Readonly<Record<Life, (due?: string) => readonly [text: string, mayBeDead: boolean]>> = {
-  renews: (due) => [`Its holder renews it${due ? `, the next time ${due}` : ''}: wait for its end.`, false],
-  'not due': (due) => [
-    `The next renewal is due ${due}. Nothing shows before whether its holder lives.`,
-    false,
-  ],
-  late: (due) => [`Its renewal was due ${due}, and did not come.`, true],
-  'not renewed': () => ['Nothing renews it, so nothing shows whether its holder lives.', true],
-  unknown: () => ['It is unknown when its holder renews it, so nothing shows whether that lives.', true],
+const WORDS_OF_LIFE: Readonly<Record<Life, (due: string | undefined, isPast: boolean) => string>> = {
+  renews: (due, isPast) =>
+    `Its holder renews it${due && !isPast ? `, the next time ${due}` : ''}: wait for its end.`,
+  'not due': (due, isPast) =>
+    isPast
+      ? `Its first renewal was due ${due}, and may be a little late.`
+      : `The next renewal is due ${due}. Nothing shows before whether its holder lives.`,
+  late: (due) => `Its renewal was due ${due}, and did not come.`,
+  'not renewed': () => 'Nothing renews it, so nothing shows whether its holder lives.',
+  unknown: () => 'It is unknown when its holder renews it, so nothing shows whether that lives.',
 };
+
+/** Whether the release of the lock can be proposed. */
+export function mayBeDead(life: Life): boolean {
+  return life !== 'renews' && life !== 'not due';
+}
 
 /** So much of a lease, and 5 s: a renewal that comes later is late. */
 const LATE_SHARE = 0.1;

@@ -54,7 +54,7 @@ export function stateOfRun(
       return is(`was due ${when(nextAttemptAt)}`, { advice: `An instance starts it ${AT_A_CHECK}.` });
     case 'running':
       return isLocked
-        ? is(`is running: attempt ${attempt} started ${when(startedAt)} on ${holder}`)
+        ? is(`is recorded as running: attempt ${attempt} started ${when(startedAt)} on ${holder}`)
         : is(
             `began ${when(startedAt)} on ${holder}, but no process holds the lock`,
             takeOverOf(run, lockId, when),

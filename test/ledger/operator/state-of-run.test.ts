@@ -33,7 +33,7 @@ void test('each state of a run is a sentence with its remedy', () => {
     ],
     [
       `pending | was due at ${T} | An instance starts it when it checks for overdue runs.`,
-      `running | is running: attempt 1 started at ${T} on host/1`,
+      `running | is recorded as running: attempt 1 started at ${T} on host/1`,
       `running | began at ${T} on host/1, but no process holds the lock | If its holder is gone, an instance takes it over when it checks for overdue runs.`,
       `running | began at ${T} on host/1, but no process holds the lock | It was claimed under another lock, or in another place of the locks. If its holder is gone, an instance takes it over when it checks for overdue runs after its longest lease has ended at ${T}. To run it again now: | rerun ${RUN} --force --reason TEXT`,
       `running | began at ${T} on host/1, but no process holds the lock | If its holder is gone, an instance takes it over when it checks for overdue runs, or after its longest lease has ended at ${T}: the place of the locks is unknown here.`,
