@@ -369,6 +369,20 @@ void test('a provider that closes does not wait for an unreachable store', async
   assert.ok(clock.monotonicMs() - beganMs <= 4500);
 });
 
+void test('a provider that closes sends nothing after a stall for which the guard does not wait', async () => {
+  const { accessor, provider, clock, drive } = lockBench();
+  accessor.fail('insertRecord', sendingLost, sendingLost, sendingLost);
+  await assert.rejects(drive(provider.lock(JOB)));
+  accessor.fail('unlock', refusedConnection);
+  const closing = provider.close();
+  await turn();
+  accessor.calls.length = 0;
+  clock.stall('6s');
+  clock.advance('1ms');
+  await drive(closing);
+  assert.deepEqual(accessor.calls, []);
+});
+
 void test('deleting the record of a free lock costs no tick (P4)', async () => {
   const { provider, other, store } = lockBench();
   const lock = await other.lock(JOB);
