@@ -4,6 +4,7 @@ import { styleText } from 'node:util';
 import { hostTimeZone } from '../core/clock';
 import { escapeUnsafe, logLine } from '../guard/log/logger';
 import { sharedZone, shortTime, spokenTime } from '../guard/log/time-texts';
+import type { WhenOfJob } from '../guard/operations/overview';
 import type { Tone } from '../guard/operations/state-texts';
 import { quoted, timeText } from '../ledger/operator/state-of-run';
 
@@ -88,14 +89,22 @@ export function useUtc(is = false): void {
   isUtc = is;
 }
 
+/** The zone of the texts about a job. */
+export function zoneFor(timeZone: string): string {
+  return isUtc ? 'UTC' : timeZone;
+}
+
 /** An instant in the time zone of its job. */
 export function at(instant: Date | undefined, timeZone = 'UTC'): string | undefined {
-  return instant && timeText(instant, isUtc ? 'UTC' : timeZone);
+  return instant && timeText(instant, zoneFor(timeZone));
 }
+
+/** For a text that stands alone: with its offset. */
+export const whenInWhole: WhenOfJob = (instant, { timeZone }) => `at ${at(instant, timeZone)}`;
 
 /** Short times in one time zone, which a head names: that of the jobs, or that of this terminal if they differ. */
 export function timesOf(zones: readonly (string | undefined)[], now: Date) {
-  const timeZone = isUtc ? 'UTC' : sharedZone(zones, hostTimeZone());
+  const timeZone = zoneFor(sharedZone(zones, hostTimeZone()));
   return {
     head: `times in ${timeZone}`,
     at: (instant: Date | undefined): string | undefined => instant && shortTime(instant, timeZone, now),

@@ -3,12 +3,16 @@ import {
   InvalidLockUseError,
   LockStorageError,
   SchemaMismatchError,
+  systemClock,
 } from '../core';
+import { withinLimit } from '../core/clock';
 import { checkOptionNames, refuseOption } from '../core/options';
 import type { JobGuard } from '../guard';
 import { callsOf, isJobGuard } from '../guard/calls/calls';
 import { checkTimeZone } from '../ledger/periods/time-zone';
 import { escapeUnsafe } from '../guard/log/logger';
+import { spokenTime } from '../guard/log/time-texts';
+import type { WhenOfJob } from '../guard/operations/overview';
 import { accessAsker, isTokenOf, refusalOf, takeDone, tokenOf, willReport } from './access';
 import { perform } from './acts';
 import { CachedReads } from './cached-reads';
@@ -45,6 +49,9 @@ const ASSETS: ReadonlyMap<string, readonly [type: string, text: string]> = new M
   ['icon', ['image/svg+xml', ICON]],
 ]);
 
+/** A page of locks does not wait longer for the database of the runs. */
+const ZONE_WITHIN_MS = 500;
+
 /** In bytes. A form has a few fields, and one text for people. */
 const LONGEST_FORM = 65_536;
 
@@ -59,14 +66,21 @@ export function createDashboard(options: DashboardOptions): Dashboard {
   const hosts = origins?.map((origin) => new URL(origin).host);
   const accessOf = accessAsker(options.access, (...of) => callsOf(guard).warn(...of));
   const reads = new CachedReads();
+  /** The last one that was known. */
+  let timeZone = options.timeZone ?? 'UTC';
   const viewOf = async (
     context: Context,
     allowed: Access,
     more: Pick<View, 'sent' | 'done'>,
   ): Promise<View> => {
     const query = new URL(context.req.url).searchParams;
-    const timeZone = options.timeZone ?? (await zoneOfJobs({ guard, reads }));
-    return { guard, reads, query, timeZone, access: allowed, token: tokenOf(context), hidesResults, ...more };
+    if (options.timeZone === undefined) {
+      const found = await withinLimit(systemClock, zoneOfJobs({ guard, reads }), ZONE_WITHIN_MS);
+      if (found !== 'time-out') timeZone = found ?? timeZone;
+    }
+    const when: WhenOfJob = (instant, { now }) => spokenTime(instant, timeZone, now);
+    const of = { guard, reads, query, timeZone, when, access: allowed, token: tokenOf(context) };
+    return { ...of, hidesResults, ...more };
   };
   const app = new Hono();
   app.use(secureHeaders(HEADERS), compress());

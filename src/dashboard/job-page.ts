@@ -3,7 +3,7 @@ import { isHoldOwner } from '../core/lease/hold-owner';
 import { instanceOf } from '../core/lease/owner';
 import type { JobCatalog } from '../guard/operations/job-catalog';
 import { readWhy, type Why } from '../guard/operations/why';
-import { describeDuration, spokenTime } from '../guard/log/time-texts';
+import { describeDuration } from '../guard/log/time-texts';
 import type { DeclaredJob, RegisteredJob, RunSummary } from '../ledger';
 import { describeSchedule } from '../ledger/job-register';
 import { dateOf, dayOf } from '../ledger/periods/business-date';
@@ -32,14 +32,12 @@ const RUNS = 50;
 
 /** One job: why it does not run now, its year, its runs, and what an operator can do. */
 export async function jobPage(view: View, name: string): Promise<Page> {
-  const { reads, guard, timeZone } = view;
+  const { reads, guard, when } = view;
   const overview = await overviewOf(view);
   const job = overview.jobs.find((each) => each.job === name);
   if (job === undefined) throw new NotFoundError(`There is no job '${name}'.`);
   const known = await knownJobs(view);
-  const why = await reads.read(`why ${name}`, () =>
-    readWhy(guard, name, { when: (instant, { now }) => spokenTime(instant, timeZone, now) }),
-  );
+  const why = await reads.read(`why ${name}`, () => readWhy(guard, name, { when }));
   const registered = known?.get(name);
   const year = known && (await readYear(view, known, job));
   const remarks = [...job.problems, ...job.notes].map((remark) => remarkOf(name, remark));

@@ -1,7 +1,7 @@
 import { InvalidLockConfigurationError, LockStorageError, noneAfter, SchemaMismatchError } from '../core';
 import type { JobGuard, Overview } from '../guard';
 import { JobCatalog } from '../guard/operations/job-catalog';
-import { relative, sharedZone, spokenTime } from '../guard/log/time-texts';
+import { relative, sharedZone } from '../guard/log/time-texts';
 import type { WhenOfJob } from '../guard/operations/overview';
 import { zoneOf } from '../ledger/known-register';
 import { stateCell } from '../guard/operations/state-texts';
@@ -35,12 +35,15 @@ export interface View {
   readonly query: URLSearchParams;
   /** Of all times. */
   readonly timeZone: string;
+  readonly when: WhenOfJob;
   readonly access: Access;
   readonly token: string;
   readonly hidesResults: boolean;
   readonly sent?: SentForm | undefined;
   readonly done?: string | undefined;
 }
+
+type Source = Pick<View, 'reads' | 'guard'>;
 
 export interface Page {
   readonly title: string;
@@ -55,24 +58,21 @@ export async function knownJobsOf(guard: JobGuard): Promise<JobCatalog | undefin
   return await JobCatalog.of(guard).catch(noneAfter(InvalidLockConfigurationError));
 }
 
-export async function knownJobs({
-  reads,
-  guard,
-}: Pick<View, 'reads' | 'guard'>): Promise<JobCatalog | undefined> {
+export async function knownJobs({ reads, guard }: Source): Promise<JobCatalog | undefined> {
   return await reads.read('jobs', () => knownJobsOf(guard));
 }
 
-/** That which all jobs have, or else UTC. The pages of locks are shown without the database of the runs, too. */
-export async function zoneOfJobs(view: Pick<View, 'reads' | 'guard'>): Promise<string> {
-  const known = await knownJobs(view).catch(noneAfter(LockStorageError, SchemaMismatchError));
+/** That which all jobs have, or else UTC. `undefined` if the database of the runs fails: the pages of locks are shown then, too. */
+export async function zoneOfJobs(source: Source): Promise<string | undefined> {
+  const known = await knownJobs(source).catch(noneAfter(LockStorageError, SchemaMismatchError));
+  if (known === undefined) return undefined;
   return sharedZone(
-    (known?.register?.jobs ?? []).map(({ declared }) => zoneOf(declared)),
+    (known.register?.jobs ?? []).map(({ declared }) => zoneOf(declared)),
     'UTC',
   );
 }
 
-export async function overviewOf({ reads, guard, timeZone }: View): Promise<Overview> {
-  const when: WhenOfJob = (instant, { now }) => spokenTime(instant, timeZone, now);
+export async function overviewOf({ reads, guard, when }: View): Promise<Overview> {
   return await reads.read('overview', () => guard.overview({ when }));
 }
 

@@ -42,7 +42,7 @@ testOperated(
     const { stdout } = await call(`why 'clean up'`);
     assert.match(
       stdout,
-      /^.+ · times in \S+\nLock 'clean up' is held by [^/]+\/\d+\. Its lease was granted at [\d:]{8}, and ends at \d\d:\d\d at the latest\. /,
+      /^.+ · times in \S+\nLock 'clean up' is held by [^/]+\/\d+\. Its lease was granted at [\d:]{8}, and ends (on \w+ )?at \d\d:\d\d at the latest\. /,
     );
     const command = `cronlatch release 'clean up' --owner ${lockedBy} --reason TEXT`;
     assert.ok(stdout.includes(`\n  ${command}\n`), stdout);
@@ -94,6 +94,13 @@ testOperated(
     assert.equal((await call(`release job --owner ${read?.lockedBy} ${CHANGE}`)).status, 0);
   },
 );
+
+testOperated('a run is found by its key, also if its job has other periods now', async (bench) => {
+  const period = await bench.runDaysAgo('bill', 3);
+  await register(bench.guard, dailyJob('bill', { kind: 'week' }));
+  assert.match((await bench.call(`history bill ${period}`)).stdout, new RegExp(`^bill ${period} · `));
+  assert.equal((await bench.call('history bill 2026-11-31')).status, 2);
+});
 
 testOperated(
   'why shows how to release a lock that is kept alive only when a renewal is late (C-08)',
@@ -198,7 +205,7 @@ testOperated(
     assert.match((await call('locks')).stdout, /^job +◌ kept +[^/ ]+\/\d+ /m);
     assert.match(
       (await call('why job')).stdout,
-      /^.+ · times in \S+\nlockAtLeastFor keeps lock 'job'\. It ends at \d\d:\d\d\. The run on [^/]+\/\d+ has ended\.\n$/,
+      /^.+ · times in \S+\nlockAtLeastFor keeps lock 'job'\. It ends (on \w+ )?at \d\d:\d\d\. The run on [^/]+\/\d+ has ended\.\n$/,
     );
   },
 );
@@ -300,7 +307,7 @@ testOperated('why explains each state of the newest run', async (bench) => {
   await registerEarlier(bench, dueJob('bill', 3_600_000));
   const why = async (): Promise<string> => (await call('why bill')).stdout;
   const LATE =
-    /\nIts tick at \S+ has not been answered: check that an instance with this job is running\. To run it:\n {2}cronlatch run bill --reason TEXT\n$/;
+    /\nIts tick (on \w+ )?at \S+ has not been answered: check that an instance with this job is running\. To run it:\n {2}cronlatch run bill --reason TEXT\n$/;
   assert.match(await why(), /^.+ · times in \S+\nNothing keeps it from running\.\n/);
   assert.match(await why(), LATE);
   const yesterday = await runDaysAgo('bill', 1, new Error('no disk'));

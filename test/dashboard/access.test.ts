@@ -231,6 +231,14 @@ testOperated(
   },
 );
 
+void test('a page of locks does not wait for the database of the runs', async () => {
+  const { guard, runStore } = guardOfRuns();
+  await guard.lockManager().tryLock({ name: 'books', lockAtMostFor: '10m' });
+  mock.method(runStore, 'jobs', () => new Promise(() => {}));
+  const { status, text } = await siteOf(guard).get('?locks=held');
+  assert.deepEqual([status, /books/.test(text), /times in UTC/.test(text)], [200, true, true]);
+});
+
 testOperated('only operators see logs, and hideResults hides results from them, too', async (bench) => {
   const options = { keepLog: '64 kB', logger: false, pollInterval: false } as const;
   await using guard = closing(await bench.createJobGuard(bench.url, options));

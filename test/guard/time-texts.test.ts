@@ -8,7 +8,9 @@ for (const [instant, zone, text] of [
   ['2026-11-26T02:00:00Z', 'Europe/Paris', '03:00'],
   ['2026-11-25T23:30:00Z', 'Europe/Paris', '00:30'],
   ['2026-11-25T23:30:00Z', 'UTC', 'Wed 23:30'],
-  ['2026-11-28T02:00:00Z', 'Europe/Paris', 'Sat 03:00'],
+  ['2026-11-27T02:00:00Z', 'Europe/Paris', 'Fri 03:00'],
+  ['2026-11-28T02:00:00Z', 'Europe/Paris', '28 Nov 03:00'],
+  ['2026-09-28T01:00:00Z', 'Europe/Paris', '28 Sep 03:00'],
   ['2026-11-19T11:00:00Z', 'Europe/Paris', '19 Nov 12:00'],
   ['2026-12-03T11:00:00Z', 'Europe/Paris', '3 Dec 12:00'],
   ['2025-11-26T11:00:00Z', 'Europe/Paris', '26 Nov 2025'],
@@ -33,7 +35,7 @@ void test('behind a verb, a time has its prepositions', () => {
     'at 03:00',
     'on Wed at 03:00',
     'on 26 Oct at 03:00',
-    'on 25 Nov 2025',
+    'on 25 Nov 2025 at 03:00',
     'at 11:50:05',
   ]);
 });
@@ -43,5 +45,12 @@ void test('the zone of several jobs is theirs if they agree, and one that this h
   assert.equal(sharedZone([paris, undefined, paris], other), paris);
   assert.equal(sharedZone([paris, 'UTC'], other), other);
   assert.equal(sharedZone([], other), other);
+  assert.equal(sharedZone(['Asia/Kolkata'], other), 'Asia/Kolkata', 'as it was declared');
   assert.equal(sharedZone(['Mars/Phobos'], other), 'UTC');
+});
+
+void test('a time that cannot be read is a dash, as in a row that another program has written', () => {
+  const unreadable = new Date(NaN);
+  assert.deepEqual([shortTime(unreadable, 'UTC', NOW), spokenTime(unreadable, 'UTC', NOW)], ['-', 'at -']);
+  assert.equal(spokenTime(undefined, 'UTC', NOW), 'at an unknown time');
 });

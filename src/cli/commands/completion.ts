@@ -19,7 +19,7 @@ const SCRIPTS = {
   local after=\${COMP_WORDS[1]}
   (( COMP_CWORD == 1 )) && after=
 ${words.map(([after, word]) => `  [[ $after == '${after}' ]] && found+=(${word})`).join('\n')}
-  [[ $COMP_CWORD == 2 && ' ${ofJobs.join(' ')} ' == *" $after "* ]] && found+=($(${NAMES}))
+  [[ $COMP_CWORD == 2 && ' ${ofJobs.join(' ')} ' == *" $after "* ]] && found+=($(${NAMES} | grep -v '[:=]'))
   COMPREPLY=($(compgen -W "\${found[*]}" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _cronlatch cronlatch`,
@@ -29,15 +29,17 @@ complete -o default -F _cronlatch cronlatch`,
   local after=$words[2]
   (( CURRENT == 2 )) && after=
 ${words.map(([after, ...word]) => `  [[ $after == '${after}' ]] && found+=(${quoted(word.join(':'))})`).join('\n')}
-  [[ $CURRENT == 3 && ' ${ofJobs.join(' ')} ' == *" $after "* ]] && compadd -- \${(f)"$(${NAMES})"}
-  _describe word found || _files
+  local missing=1
+  [[ $CURRENT == 3 && ' ${ofJobs.join(' ')} ' == *" $after "* ]] && compadd -- \${(f)"$(${NAMES})"} && missing=0
+  _describe word found && missing=0
+  (( missing )) && _files
 }
 compdef _cronlatch cronlatch`,
 
   fish: (words: readonly Word[], ofJobs: readonly string[]) =>
     [
       ...words.map(fishLine),
-      `complete -c cronlatch -n '__fish_seen_subcommand_from ${ofJobs.join(' ')}' -f -a '(${NAMES})'`,
+      `complete -c cronlatch -n '__fish_seen_subcommand_from ${ofJobs.join(' ')}; and test (count (commandline -opc)) -eq 2' -a '(${NAMES})'`,
     ].join('\n'),
 };
 
@@ -59,22 +61,16 @@ export function addCompletionCommand(program: Command): void {
         throw new UsageError(
           `Name your shell: ${Object.keys(SCRIPTS).join(', ')}, as in cronlatch completion bash`,
         );
-      const ofJobs = program.commands.filter(({ registeredArguments: [first] }) => first?.name() === 'job');
-      print(
-        SCRIPTS[shell](
-          wordsOf(program),
-          ofJobs.map((command) => command.name()),
-        ),
-      );
+      const ofJobs = program.commands
+        .filter(({ registeredArguments: [first] }) => first?.name() === 'job')
+        .map((command) => command.name());
+      print(SCRIPTS[shell](wordsOf(program), ofJobs));
     });
 }
 
 const NAMES_WITHIN_MS = 1000;
 
-/** A shell would read other characters of a name as its own. */
-const PLAIN = /^[\w@%+=:,./-]+$/;
-
-/** Of the database in `DATABASE_URL`. The Tab key calls it, so a failure prints nothing. */
+/** Those that no shell reads as anything else. The Tab key calls it, so a failure prints nothing. */
 async function printNames(): Promise<void> {
   const names = await withinLimit(
     systemClock,
@@ -88,7 +84,7 @@ async function namesOfJobs(): Promise<readonly string[]> {
   const guard = await openGuard({});
   try {
     const { register } = await JobCatalog.of(guard);
-    return (register?.jobs ?? []).map(({ job }) => job).filter((job) => PLAIN.test(job));
+    return (register?.jobs ?? []).map(({ job }) => job).filter((job) => quoted(job) === job);
   } finally {
     await guard.close();
   }

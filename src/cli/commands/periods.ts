@@ -102,9 +102,10 @@ async function listMissed(
   if (json) return printJson('missed', { job, scope, from: since, missed });
   const { timeZone } = policy.period;
   const times = timesOf([timeZone], jobs.now);
-  const count = missed.length === 0 ? `${shown(job)} has missed nothing` : `${missed.length} missed`;
-  printText(`${count}${since ? ` since ${times.at(since)}` : ''} · ${times.head}`, 'bold');
-  if (missed.length === 0) return;
+  const beginning = since ? ` since ${times.at(since)}` : '';
+  if (missed.length === 0)
+    return printText(`${job} has missed nothing${beginning && `${beginning} · ${times.head}`}`, 'bold');
+  printText(`${missed.length} missed${beginning} · ${times.head}`, 'bold');
   printTable(
     missed.map(({ key, start, end }) => ({
       period: key,

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { InvalidLockUseError, noneAfter, SchemaMismatchError } from '../../core';
+import { isOwnName } from '../../core/lock-name';
 import { parsePositiveDuration } from '../../core/duration';
 import { instanceOf } from '../../core/lease/owner';
 import type { JobGuard } from '../../guard';
@@ -118,7 +119,8 @@ async function showHistory(
   if (json) return printJson('history', { job, since, runs, request });
   const none = job === undefined ? 'there are no runs' : `${shown(job)} has no runs`;
   if (runs.length === 0) return print(since === undefined ? none : `${none} since ${shown(since)}`);
-  const zones = runs.map((run) => run.timeZone ?? zoneOf(jobs.get(run.job)?.declared));
+  const shownRuns = job === undefined ? runs.filter((run) => !isOwnName(run.job)) : runs;
+  const zones = shownRuns.map((run) => run.timeZone ?? zoneOf(jobs.get(run.job)?.declared));
   const times = timesOf(zones, jobs.now);
   const states = runs.map(({ state }) => state);
   const counts = countsOf(states, ['failed', 'interrupted', 'running']);

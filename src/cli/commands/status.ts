@@ -10,7 +10,18 @@ import { EXIT } from '../exit-codes';
 import { linesOf, UsageError } from '../failure';
 import { addGuardCommand, withGuard } from '../guard-command';
 import type { Options } from '../options';
-import { at, io, print, printAdvice, printed, printJson, printTable, printText, type Row } from '../terminal';
+import {
+  at,
+  io,
+  print,
+  whenInWhole,
+  printAdvice,
+  printed,
+  printJson,
+  printTable,
+  printText,
+  type Row,
+} from '../terminal';
 import { relative } from '../../guard/log/time-texts';
 import { answerOf, progressOf, stateCell, stateOfLock } from '../../guard/operations/state-texts';
 
@@ -32,7 +43,7 @@ export function addStatusCommand(program: Command): void {
 async function show(guard: JobGuard, { check, tolerance, json }: StatusOptions): Promise<void> {
   const lateAfter = parseDuration(tolerance, '--tolerance');
   const relatively: OverviewOptions['when'] = (instant, { now }) => relative(instant, now) ?? '';
-  const overview = await guard.overview({ lateAfter, when: check || json ? undefined : relatively });
+  const overview = await guard.overview({ lateAfter, when: check || json ? whenInWhole : relatively });
   const problems = [...overview.problems, ...overview.jobs.flatMap((job) => job.problems)];
   if (check && problems.length > 0) io.exitCode = EXIT.problems;
   if (json) return printJson('status', overview);

@@ -7,7 +7,7 @@ import { dayAround } from '../../ledger/expected';
 import { fixedScopeOf } from '../../ledger/policy/job-policy';
 import { JobCatalog } from '../../guard/operations/job-catalog';
 import { startOf, type Options } from '../options';
-import { printAdvice, printJson, printText, printWarning, timesOf } from '../terminal';
+import { printAdvice, printJson, printText, printWarning, timesOf, whenInWhole, zoneFor } from '../terminal';
 
 type WhyOptions = Options & { readonly at?: string };
 
@@ -31,16 +31,18 @@ async function explainTick(guard: JobGuard, { at: when, scope: given, json }: Wh
   const start = when === 'now' ? undefined : startOf(when ?? '', '--at', policy.period);
   const isDate = start !== undefined && !/[T ]/.test(when ?? '');
   const ofDate = isDate ? expectation.schedule?.firstIn(dayAround(start, policy.period)) : undefined;
-  const explanation = await jobs.ledger.explain(job, { at: ofDate ?? start, scope });
+  const explanation = await jobs.ledger.explain(job, {
+    at: ofDate ?? start,
+    scope,
+    timeZone: zoneFor(policy.period.timeZone),
+  });
   if (json) return printJson('why', { job, scope, ...explanation });
   printText(explanation.text);
 }
 
 async function explainWhy(guard: JobGuard, { scope, json }: WhyOptions, job: string): Promise<void> {
-  const when: WhenOfJob | undefined = json
-    ? undefined
-    : (instant, { timeZone, now }) => timesOf([timeZone], now).when(instant);
-  const why = await readWhy(guard, job, { scope, when });
+  const shortly: WhenOfJob = (instant, { timeZone, now }) => timesOf([timeZone], now).when(instant);
+  const why = await readWhy(guard, job, { scope, when: json ? whenInWhole : shortly });
   const { obstacles, running, past, missed, tick, record, lock, newestRun, nextScheduledAt, runsUnknown } =
     why;
   if (runsUnknown) printWarning(`The runs are unknown. ${runsUnknown.message}`);

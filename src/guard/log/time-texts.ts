@@ -46,14 +46,18 @@ function formatIn(timeZone: string): Intl.DateTimeFormat {
 
 /** The zone of the short times: UTC, if this host does not know the given one. */
 function zoneShown(timeZone: string): string {
-  return formatIn(timeZone).resolvedOptions().timeZone;
+  return formatIn(timeZone) === formatIn('UTC') ? 'UTC' : timeZone;
 }
 
 function wallTime(instant: Date, timeZone: string) {
   const all = formatIn(timeZone).formatToParts(instant);
   const of = (type: Intl.DateTimeFormatPartTypes): string =>
     all.find((part) => part.type === type)?.value ?? '';
-  const [day, year, time] = [`${of('day')} ${of('month')}`, of('year'), `${of('hour')}:${of('minute')}`];
+  const [day, year, time] = [
+    `${of('day')} ${of('month').slice(0, 3)}`,
+    of('year'),
+    `${of('hour')}:${of('minute')}`,
+  ];
   const [second, offset] = [`${time}:${of('second')}`, of('timeZoneName').replace('GMT', '')];
   return { weekday: of('weekday'), day, year, time, second, offset };
 }
@@ -68,7 +72,8 @@ export function sharedZone(zones: Iterable<string | undefined>, otherwise: strin
 
 /** For a table: `03:00` today, `Wed 03:00`, `26 Nov 03:00` or `26 Nov 2025`. In an hour that the clocks repeat, with the offset. */
 export function shortTime(instant: Date, timeZone: string, now: Date): string {
-  return dayAndClock(instant, timeZone, now).filter(Boolean).join(' ');
+  const [day, clock] = dayAndClock(instant, timeZone, now);
+  return /\d{4}$/.test(day) ? day : `${day} ${clock}`.trim();
 }
 
 /** The same behind a verb: `at 03:00`, `on Wed at 03:00`. A time within ten minutes has its seconds. */
@@ -77,10 +82,11 @@ export function spokenTime(instant: Date | undefined, timeZone: string, now: Dat
   const [day, minute] = dayAndClock(instant, timeZone, now);
   const isNear = Math.abs(instant.getTime() - now.getTime()) < 10 * MINUTE_MS;
   const clock = isNear ? minute.replace(/^\d\d:\d\d/, wallTime(instant, timeZone).second) : minute;
-  return [day && `on ${day}`, clock && `at ${clock}`].filter(Boolean).join(' ');
+  return `${day && `on ${day} `}at ${clock}`;
 }
 
 function dayAndClock(instant: Date, timeZone: string, now: Date): readonly [day: string, clock: string] {
+  if (Number.isNaN(instant.getTime())) return ['', '-'];
   const [{ weekday, day, year, time, offset }, today] = [
     wallTime(instant, timeZone),
     wallTime(now, timeZone),
@@ -92,6 +98,7 @@ function dayAndClock(instant: Date, timeZone: string, now: Date): readonly [day:
   const clock = isRepeated ? `${time}${offset}` : time;
   const days = (Date.parse(`${day} ${year} UTC`) - Date.parse(`${today.day} ${today.year} UTC`)) / 86_400_000;
   if (days === 0) return ['', clock];
-  if (Math.abs(days) < 7) return [weekday, clock];
-  return Math.abs(days) < 300 ? [day, clock] : [`${day} ${year}`, ''];
+  // A weekday that is past and to come would be two days.
+  if (days > -7 && days <= 1) return [weekday, clock];
+  return [Math.abs(days) < 300 ? day : `${day} ${year}`, clock];
 }

@@ -147,8 +147,12 @@ export class JobCatalog {
    * @throws InvalidLockUseError if a job whose periods are known has none with this key, or a job has no run
    */
   async runName(job: string, period: string | undefined, scope: string | undefined): Promise<RunKey> {
-    if (period !== undefined)
-      return { job, scope: scope ?? this.#scopeOf(job), periodKey: this.#keyOf(job, period) };
+    if (period !== undefined) {
+      const of = { job, scope: scope ?? this.#scopeOf(job) };
+      // The job can have other periods now than when it ran.
+      const run = await this.ledger.get({ ...of, periodKey: period }).catch(noneAfter(InvalidLockUseError));
+      return { ...of, periodKey: run?.periodKey ?? this.#keyOf(job, period) };
+    }
     const run = await this.newestRun(job, scope);
     if (run === undefined) throw new InvalidLockUseError(`Job '${job}' has no runs, so name the period.`);
     return { job, scope: run.scope, periodKey: run.periodKey };

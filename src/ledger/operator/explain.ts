@@ -5,6 +5,13 @@ import type { LedgerContext } from '../store-statements';
 import { hasWork, planTick, type TickPlan } from '../tick/plan-tick';
 import { commandText, stateOfRun, timeText } from './state-of-run';
 
+export interface ExplainOptions {
+  readonly at?: Date | undefined;
+  readonly scope?: string | undefined;
+  /** Of the times in the text. Default: that of the job's periods */
+  readonly timeZone?: string | undefined;
+}
+
 /** What a tick would do, and why. */
 export interface Explanation {
   readonly periodKey: string;
@@ -18,7 +25,7 @@ export interface Explanation {
 export async function explain(
   context: LedgerContext,
   job: PeriodicJob,
-  { scope, at, lock }: { readonly scope: string; readonly at: Date | undefined; readonly lock: string },
+  { scope, at, lock, timeZone }: ExplainOptions & { readonly scope: string; readonly lock: string },
 ): Promise<Explanation> {
   const { policy } = job;
   const request = { ...job, scope, purpose: 'tick', scheduledAt: at } as const;
@@ -26,7 +33,7 @@ export async function explain(
   const plan = await planTick(context, request, snapshot);
   const { period, run } = snapshot;
   const { key: periodKey, businessDate, start, end } = period;
-  const inZone = (instant: Date | undefined): string => timeText(instant, policy.period.timeZone);
+  const inZone = (instant: Date | undefined): string => timeText(instant, timeZone ?? policy.period.timeZone);
   const extent = start && end ? `, the time from ${inZone(start)} until ${inZone(end)}` : '';
   const elsewhere = await describeElsewhere(context, snapshot, lock);
   const decision = elsewhere === undefined ? decisionOf(plan) : 'running-elsewhere';

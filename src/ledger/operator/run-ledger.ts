@@ -25,7 +25,7 @@ import {
   type OperatorAct,
 } from './decide-act';
 import { findGaps } from './backfill';
-import { explain, type Explanation } from './explain';
+import { explain, type ExplainOptions, type Explanation } from './explain';
 import { LONGEST_KEPT_DAYS, purgeRuns } from './purge-runs';
 import { requestIdOf, requestRun, requestsOf, type RunRequest } from './request-run';
 import type { PeriodicJob } from '../expected';
@@ -74,7 +74,7 @@ export class RunLedger {
     return run;
   }
 
-  /** What the row does not keep: attempts that failed or were lost, and acts of operators. The oldest comes first. */
+  /** What the row does not keep: attempts that failed or were lost, and acts of operators. The oldest comes first, by their times. */
   async history(name: RunName): Promise<readonly RunEvent[]> {
     const { context } = this.options;
     return await context.store.events(runKeyOf(name), limitOf(context));
@@ -157,15 +157,12 @@ export class RunLedger {
    * @param when.scope default: that of the job
    * @throws InvalidLockUseError for a job that is not registered here
    */
-  async explain(
-    job: string,
-    { at, scope }: { readonly at?: Date | undefined; readonly scope?: string | undefined } = {},
-  ): Promise<Explanation> {
+  async explain(job: string, { at, scope, timeZone }: ExplainOptions = {}): Promise<Explanation> {
     checkInstant(at, 'at of ledger.explain');
     const known = this.#jobOf(job);
     const { context, lockOf } = this.options;
     const tick = { scope: checkedScope(scope ?? fixedScopeOf(known.policy)), at, lock: lockOf(job) ?? job };
-    return await explain(context, known, tick);
+    return await explain(context, known, { ...tick, timeZone });
   }
 
   /**

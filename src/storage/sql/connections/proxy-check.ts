@@ -94,7 +94,7 @@ function sessionOf({ session_id: id, hostname, port, wsrep_node_name: node }: Sq
 }
 
 /** While guards start at once, a pooler can by chance give two clients a session of the server each, more than once. */
-const ROUNDS = 8;
+const ROUNDS = 5;
 
 /** Whether two sessions share a session of the server, or one changes it. A pooler does so between transactions. */
 export async function isPooled(driver: ServerDriver, ask: Ask, other: Ask): Promise<boolean> {
