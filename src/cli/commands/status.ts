@@ -14,12 +14,12 @@ import {
   at,
   io,
   print,
-  whenInWhole,
   printAdvice,
   printed,
   printJson,
   printTable,
   printText,
+  whenInWhole,
   type Row,
 } from '../terminal';
 import { relative } from '../../guard/log/time-texts';
