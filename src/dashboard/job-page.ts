@@ -58,8 +58,8 @@ export async function jobPage(view: View, name: string): Promise<Page> {
             <p><a href="${linkTo({ lock: why.lock.name })}">Lock ${why.lock.name}</a></p>`
         : ''
     }
-    ${year ? yearOf(view, year, job.job, known.now) : ''}
-    ${year && registered ? html`${jobActs(view, known, { ...job, ...registered }, missedIn(year))} ${declaration(view, registered, known.now)}` : ''}`;
+    ${year ? yearOf(view, year, job.job) : ''}
+    ${year && registered ? html`${jobActs(view, known, { ...job, ...registered }, missedIn(year))} ${declaration(view, registered)}` : ''}`;
   return { title: name, body };
 }
 
@@ -96,7 +96,7 @@ async function readYear({ query, reads }: View, known: JobCatalog, job: JobOverv
 }
 
 /** A year as a calendar, and the newest runs of that year with their durations. */
-function yearOf(view: View, { year, rows, runs }: Year, job: string, now: Date): Html {
+function yearOf(view: View, { year, rows, runs }: Year, job: string): Html {
   const [before, after] = [-1, 1].map((step) => String(Number(year) + step));
   return html`<h2>${year}</h2>
     <p>
@@ -105,7 +105,7 @@ function yearOf(view: View, { year, rows, runs }: Year, job: string, now: Date):
     </p>
     ${rows[0] ? calendar(rows[0], Number(year)) : ''}
     <h2>Runs</h2>
-    ${runList(view, runs.slice(0, RUNS), now)}`;
+    ${runList(view, runs.slice(0, RUNS))}`;
 }
 
 function calendar(row: GridRow, year: number): Html {
@@ -139,20 +139,16 @@ function calendar(row: GridRow, year: number): Html {
   </div>`;
 }
 
-function runList(view: View, runs: readonly RunSummary[], now: Date): Html {
+function runList(view: View, runs: readonly RunSummary[]): Html {
   if (runs.length === 0) return html`<p>No run of this year is recorded.</p>`;
   const longest = Math.max(...runs.map((run) => durationOf(run) ?? 0), 1);
   return tableOf(
     ['Period', 'State', 'Attempt', 'Started', 'On', 'Took'],
-    runs.map((run) => runRow(view, run, { longest, now })),
+    runs.map((run) => runRow(view, run, longest)),
   );
 }
 
-function runRow(
-  view: View,
-  run: RunSummary,
-  { longest, now }: { readonly longest: number; readonly now: Date },
-): Html {
+function runRow(view: View, run: RunSummary, longest: number): Html {
   const { job, scope, periodKey: period, state, attempt, startedAt, claimedBy } = run;
   const took = durationOf(run);
   const bar =
@@ -168,7 +164,7 @@ function runRow(
     </th>
     <td>${stateText(state)} ${run.reason ?? ''}</td>
     <td>${attempt}</td>
-    <td>${timeOf(startedAt, now, view)}</td>
+    <td>${timeOf(startedAt, view)}</td>
     <td>${claimedBy ? instanceOf(claimedBy) : ''}</td>
     <td>${bar}</td>
   </tr>`;
@@ -216,11 +212,8 @@ function missedIn({ rows: [row] }: Year): string[] {
   return [...(row?.cells ?? [])].flatMap(([date, { state }]) => (state === 'missed' ? [date] : [])).sort();
 }
 
-function declaration(
-  view: View,
-  { declared, version, registeredBy, registeredAt }: RegisteredJob,
-  now: Date,
-): Html {
+function declaration(view: View, registered: RegisteredJob): Html {
+  const { declared, version, registeredBy, registeredAt } = registered;
   const facts = Object.entries(declared).filter(
     ([name, value]) => value !== undefined && name !== 'schedules',
   );
@@ -232,6 +225,6 @@ function declaration(
             <dd>${/Ms$/.test(name) ? describeDuration(Number(value)) : JSON.stringify(value)}</dd>`,
       )}
       <dt>Registered by</dt>
-      <dd>${registeredBy}, cronlatch ${version}, ${timeOf(registeredAt, now, view)}</dd>
+      <dd>${registeredBy}, cronlatch ${version}, ${timeOf(registeredAt, view)}</dd>
     </dl>`;
 }

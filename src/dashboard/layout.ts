@@ -1,4 +1,4 @@
-import { InvalidLockConfigurationError, LockStorageError, noneAfter, SchemaMismatchError } from '../core';
+import { InvalidLockConfigurationError, noneAfter } from '../core';
 import type { JobGuard, Overview } from '../guard';
 import { JobCatalog } from '../guard/operations/job-catalog';
 import { relative, sharedZone } from '../guard/log/time-texts';
@@ -36,14 +36,14 @@ export interface View {
   /** Of all times. */
   readonly timeZone: string;
   readonly when: WhenOfJob;
+  /** The current time of the database, or else that of this host. */
+  readonly now: Date;
   readonly access: Access;
   readonly token: string;
   readonly hidesResults: boolean;
   readonly sent?: SentForm | undefined;
   readonly done?: string | undefined;
 }
-
-type Source = Pick<View, 'reads' | 'guard'>;
 
 export interface Page {
   readonly title: string;
@@ -58,18 +58,17 @@ export async function knownJobsOf(guard: JobGuard): Promise<JobCatalog | undefin
   return await JobCatalog.of(guard).catch(noneAfter(InvalidLockConfigurationError));
 }
 
-export async function knownJobs({ reads, guard }: Source): Promise<JobCatalog | undefined> {
+export async function knownJobs({
+  reads,
+  guard,
+}: Pick<View, 'reads' | 'guard'>): Promise<JobCatalog | undefined> {
   return await reads.read('jobs', () => knownJobsOf(guard));
 }
 
-/** That which all jobs have, or else UTC. `undefined` if the database of the runs fails: the pages of locks are shown then, too. */
-export async function zoneOfJobs(source: Source): Promise<string | undefined> {
-  const known = await knownJobs(source).catch(noneAfter(LockStorageError, SchemaMismatchError));
-  if (known === undefined) return undefined;
-  return sharedZone(
-    (known.register?.jobs ?? []).map(({ declared }) => zoneOf(declared)),
-    'UTC',
-  );
+/** The time zone that all jobs have, or else UTC. */
+export function zoneOfJobs({ register }: JobCatalog): string {
+  const zones = register?.jobs.map(({ declared }) => zoneOf(declared)) ?? [];
+  return sharedZone(zones, 'UTC');
 }
 
 export async function overviewOf({ reads, guard, when }: View): Promise<Overview> {
@@ -89,11 +88,7 @@ export function stateText(state: string, more = ''): Html {
 }
 
 /** How long ago, with the time. */
-export function timeOf(
-  instant: Date | undefined,
-  now: Date,
-  { timeZone }: Pick<View, 'timeZone'>,
-): Html | string {
+export function timeOf(instant: Date | undefined, { timeZone, now }: View): Html | string {
   if (instant === undefined) return '–';
   const text = timeText(instant, timeZone);
   const ms = instant.getTime() - now.getTime();

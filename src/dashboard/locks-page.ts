@@ -46,20 +46,19 @@ async function locksOfJobsPage(view: View): Promise<Page> {
 }
 
 function lockTable(view: View, locks: readonly LockState[]): Html {
-  const now = new Date();
-  const rows = locks.map((lock) => rowOf(view, lock, now));
+  const rows = locks.map((lock) => rowOf(view, lock));
   return tableOf(['Lock', 'State', 'Holder', 'Since', 'Until'], rows);
 }
 
-function rowOf(view: View, lock: LockState, now: Date): Html {
+function rowOf(view: View, lock: LockState): Html {
   const [state, holder = ''] = stateOfLock(lock);
   const { isHeld, lockedAt, lockUntil } = lock;
   return html`<tr>
     <th scope="row"><a href="${linkTo({ lock: lock.name })}">${lock.name}</a></th>
     <td>${stateText(state)}</td>
     <td>${holder}</td>
-    <td>${isHeld ? timeOf(lockedAt, now, view) : ''}</td>
-    <td>${isHeld ? timeOf(lockUntil, now, view) : ''}</td>
+    <td>${isHeld ? timeOf(lockedAt, view) : ''}</td>
+    <td>${isHeld ? timeOf(lockUntil, view) : ''}</td>
   </tr>`;
 }
 
@@ -73,7 +72,6 @@ export async function lockPage(view: View, name: string): Promise<Page> {
 export function lockFacts(view: View, lock: LockState): Html {
   const [state, holder] = stateOfLock(lock);
   const { isHeld, lockedAt, lockUntil, lockedBy, fencingToken } = lock;
-  const now = new Date();
   if (!isHeld) return html`<p>${stateText('free')}</p>`;
   return html`<dl>
     <dt>State</dt>
@@ -81,9 +79,9 @@ export function lockFacts(view: View, lock: LockState): Html {
     <dt>${state === 'on hold' ? 'Held by' : 'Holder'}</dt>
     <dd>${holder}</dd>
     <dt>Since</dt>
-    <dd>${timeOf(lockedAt, now, view)}</dd>
+    <dd>${timeOf(lockedAt, view)}</dd>
     <dt>${state === 'held' ? 'Lease ends, unless it is renewed' : 'Until'}</dt>
-    <dd>${timeOf(lockUntil, now, view)}</dd>
+    <dd>${timeOf(lockUntil, view)}</dd>
     <dt>Owner</dt>
     <dd><code>${lockedBy}</code></dd>
     ${

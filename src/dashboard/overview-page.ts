@@ -26,12 +26,12 @@ export async function overviewPage(view: View): Promise<Page> {
   const page = Number(view.query.get('page') ?? 1);
   if (!RANGES.includes(days) || !Number.isSafeInteger(page) || page < 1)
     throw new NotFoundError('There is no such page.');
-  const { jobs, now, hasRegister } = overview;
+  const { jobs, hasRegister } = overview;
   const body = html`${problemsOf(overview)} ${runningNow(view, overview)}
     ${await gridOf(view, jobs, days, page)}
     ${hasRegister ? '' : html`<p>Without a register of jobs, only jobs with runs are shown. <code>npx cronlatch init</code> creates it.</p>`}
     <h2>Jobs</h2>
-    ${jobTable(view, jobs.slice((page - 1) * JOBS, page * JOBS), now)}`;
+    ${jobTable(view, jobs.slice((page - 1) * JOBS, page * JOBS))}`;
   return { title: answerOf(jobs), body };
 }
 
@@ -70,12 +70,12 @@ function fixOf(job: string, command: readonly string[] = []): string {
   return `${linkTo({ job, from, to })}#backfill`;
 }
 
-function runningNow(view: View, { jobs, locks = [], now }: Overview): Html | string {
+function runningNow(view: View, { jobs, locks = [] }: Overview): Html | string {
   const running = jobs.filter(({ state }) => state === 'running');
   if (running.length + locks.length === 0) return '';
   return html`<h2>Now</h2>
     <ul>
-      ${running.map((job) => html`<li>${stateText('running', progressOf(job.running))} <a href="${linkTo({ job: job.job })}">${job.job}</a> ${holderOf(job)} ${timeOf(job.lastRun?.startedAt ?? job.lock?.lockedAt, now, view)}</li>`)}
+      ${running.map((job) => html`<li>${stateText('running', progressOf(job.running))} <a href="${linkTo({ job: job.job })}">${job.job}</a> ${holderOf(job)} ${timeOf(job.lastRun?.startedAt ?? job.lock?.lockedAt, view)}</li>`)}
       ${locks.slice(0, 20).map((lock) => html`<li>${stateText(stateOfLock(lock)[0])} <a href="${linkTo({ lock: lock.name })}">${lock.name}</a> ${stateOfLock(lock)[1]}</li>`)}
     </ul>
     ${locks.length > 20 ? html`<p><a href="?locks=held">${locks.length - 20} more locks</a></p>` : ''}`;
@@ -112,15 +112,15 @@ async function gridOf(
     ${pages === 1 ? '' : html`<p>Page ${page} of ${pages}: ${Array.from({ length: pages }, (_, index) => html`<a href="${linkTo({ days: String(days), page: String(index + 1) })}">${index + 1}</a> `)}</p>`}`;
 }
 
-function jobTable(view: View, jobs: readonly JobOverview[], now: Date): Html {
+function jobTable(view: View, jobs: readonly JobOverview[]): Html {
   const rows = jobs.map(
     ({ job, state, lastRun, nextScheduledAt, running }) =>
       html`<tr>
         <th scope="row"><a href="${linkTo({ job })}">${job}</a></th>
         <td>${stateText(state, state === 'running' ? progressOf(running) : '')}</td>
         <td>${lastRun?.periodKey ?? ''}</td>
-        <td>${timeOf(lastRun?.startedAt, now, view)}</td>
-        <td>${timeOf(nextScheduledAt, now, view)}</td>
+        <td>${timeOf(lastRun?.startedAt, view)}</td>
+        <td>${timeOf(nextScheduledAt, view)}</td>
       </tr>`,
   );
   return tableOf(['Job', 'State', 'Last run', 'Started', 'Next tick'], rows);

@@ -30,12 +30,12 @@ export async function runPage(view: View, key: RunKey): Promise<Page> {
   const title = `${job}${scope === '' ? '' : ` (${scope})`} ${periodKey}`;
   if (run === undefined) return { title, body: await withoutRun(view, known, key) };
   const events = await reads.read(`events ${name}`, () => known.ledger.history(key));
-  const when: When = (instant) => spokenTime(instant, view.timeZone, known.now);
+  const when: When = (instant) => spokenTime(instant, view.timeZone, view.now);
   const body = html`${backTo(job)}
     <p>${stateText(run.state)} The run ${stateOfRun(run, { when }).sentence}.</p>
     ${runActs(view, run)}
     <h2>Time line</h2>
-    ${timeLine(view, run, { events, now: known.now })} ${runFacts(view, run)} ${await logOf(view, known, key)}`;
+    ${timeLine(view, run, events)} ${runFacts(view, run)} ${await logOf(view, known, key)}`;
   return { title, body };
 }
 
@@ -69,11 +69,7 @@ interface Entry {
 }
 
 /** What the row and the history know of the attempts, and all acts of operators. */
-function timeLine(
-  view: View,
-  run: Run,
-  { events, now }: { readonly events: readonly RunEvent[]; readonly now: Date },
-): Html {
+function timeLine(view: View, run: Run, events: readonly RunEvent[]): Html {
   const { attempt, generation, startedAt, finishedAt, claimedBy = '', state } = run;
   const entries: Entry[] = events.map(({ at, kind, actor, detail, attempt: of }) => ({
     at,
@@ -93,7 +89,7 @@ function timeLine(
     ${entries.map(
       ({ at, sign, text, detail }) =>
         html`<li>
-          ${timeOf(at, now, view)} ${stateText(sign)} ${text}${detail === undefined ? '' : detailOf(detail)}
+          ${timeOf(at, view)} ${stateText(sign)} ${text}${detail === undefined ? '' : detailOf(detail)}
         </li>`,
     )}
   </ol>`;
