@@ -37,7 +37,6 @@ export interface TablesOptions
 /** The codes for a table, a type and a column that exist. */
 const ALREADY_THERE = new Set(['42P07', '42710', '42701', 'ER_DUP_FIELDNAME']);
 
-/** A table, and how the one in the database differs from it. */
 export interface TableState {
   readonly definition: TableDefinition;
   readonly findings: readonly SchemaFinding[];
