@@ -36,7 +36,6 @@ export interface GuardParts {
   /** `undefined` without a run store. */
   readonly oncePerRunner: OncePerJobRunner | undefined;
   readonly registered: JobKeeper | undefined;
-  /** Begins to poll the store. */
   readonly startUpkeep: () => void;
 }
 
@@ -79,9 +78,7 @@ export class Calls {
     return this.admit([declaration])[0] as Job & D & Expected;
   }
 
-  /**
-   * Reports the admitted jobs once, at the end of this turn of the event loop. Each scheduler calls it after its jobs.
-   */
+  /** Reports the admitted jobs once, at the end of this turn of the event loop. Each scheduler calls it after its jobs. */
   announce(): void {
     const { clock, events, executor } = this.parts;
     // Before any timer, so that no tick is logged first.
@@ -106,11 +103,7 @@ export class Calls {
     return new CallReport(this.parts.events, job.lock, scheduledAt);
   }
 
-  /**
-   * The one way in for all callers of jobs.
-   *
-   * @throws as `guard.run` does
-   */
+  /** @throws as `guard.run` does */
   async execute<T>(
     job: Job,
     call: JobCall<T>,
@@ -187,10 +180,7 @@ export class Calls {
     this.parts.events.warn(message, error);
   }
 
-  /**
-   * @param needing begins the message, for example `Job 'close-day' needs`
-   * @throws InvalidLockConfigurationError if the guard has no run store
-   */
+  /** @throws InvalidLockConfigurationError if the guard has no run store */
   requireOncePerRunner(needing: string): OncePerJobRunner {
     if (this.parts.oncePerRunner !== undefined) return this.parts.oncePerRunner;
     throw needsLedger(needing);
@@ -208,14 +198,11 @@ function declaredSchedule(given: NonNullable<WrapOptions['schedule']>, place: st
   refuseOption(`every of the ${what}`, declared.every, 'use a positive number of milliseconds');
 }
 
-/** @param lock the name of the job's lock */
-export function jobSkippedError(lock: string, reason: SkipReason): JobSkippedError {
-  return new JobSkippedError(`The job with lock '${lock}' was skipped: ${reason}.`, { reason });
+export function jobSkippedError(lockName: string, reason: SkipReason): JobSkippedError {
+  return new JobSkippedError(`The job with lock '${lockName}' was skipped: ${reason}.`, { reason });
 }
 
-/**
- * @throws InvalidLockConfigurationError if the `scheduledAt` option of `guard.wrap` throws or returns an invalid date
- */
+/** @throws InvalidLockConfigurationError if the `scheduledAt` option of `guard.wrap` throws or returns an invalid date */
 function readScheduledTime(scheduledAt: () => unknown, job: string): Date | undefined {
   const read = callOption(
     scheduledAt,

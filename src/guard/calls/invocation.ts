@@ -47,9 +47,7 @@ export function invoke<T>(given: Invocation, call: () => T): T | Promise<Awaited
   return isThenable(result) ? Promise.resolve(result as T).finally(end) : result;
 }
 
-/**
- * For schedulers that do not wait for the functions that they call: the invocation lasts until the call has settled.
- */
+/** For schedulers that do not wait for the functions that they call: the invocation lasts until the call has settled. */
 export function extendInvocation<A extends unknown[]>(
   call: (this: unknown, ...args: A) => unknown,
 ): (this: unknown, ...args: A) => unknown {

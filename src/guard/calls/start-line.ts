@@ -6,7 +6,6 @@ import { intervalOf } from '../../ledger/periods/schedule';
 import type { AdmittedJob } from '../jobs/job';
 import { relative } from '../log/time-texts';
 
-/** The most jobs that the message names. */
 const MOST_NAMED = 3;
 
 /** @param of.database its kind and name, without credentials, if it is known */

@@ -57,7 +57,6 @@ export class Closing {
     this.#hooks.push(hook);
   }
 
-  /** Further calls return the same result. */
   async close(options: CloseOptions): Promise<CloseResult> {
     const limits = checkCloseOptions(options);
     this.#result ??= this.#close(limits).finally(() => {
@@ -168,7 +167,6 @@ export const SAME_SIGNAL_MS = 500;
 /** The listeners of all guards, and the number of guards that a signal is closing now. */
 const ours = processState('signals', () => ({ listeners: new Set<unknown>(), closing: 0 }));
 
-/** @returns a function that stops listening */
 function closeOnSignals(close: () => Promise<unknown>, events: EventHub): () => void {
   let firstAtMs: number | undefined;
   let isHandled = false;

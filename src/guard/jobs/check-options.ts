@@ -5,72 +5,26 @@ import type { JobGuardOptions, LabelledConfiguration, MethodOptions } from './jo
 
 const METHOD_OPTIONS = ['enabled', 'onSkip'] satisfies (keyof MethodOptions)[];
 
+const STORE = ['lockProvider', 'pollInterval', 'statementTimeout', 'nameLength', 'keepRows', 'grouping'];
+const OPERATION = ['standby', 'retention', 'keepLog', 'redact', 'lazy', 'logger', 'lateAfter', 'notify'];
+const PROCESS = ['instanceName', 'clock', 'events', 'random'];
+const DEFAULTS = ['defaultLockAtMostFor', 'defaultLockAtLeastFor', 'defaultKeepAlive', 'defaultTimeZone'];
+const TABLES = ['lockTable', 'runTable', 'jobTable', 'schema', 'columns'];
+const CONNECTIONS = ['connections', 'transactionConnections', 'password'];
 /** Those of `createJobGuard` too, which passes them on. */
-const GUARD_OPTIONS = [
-  'lockProvider',
-  'pollInterval',
-  'statementTimeout',
-  'nameLength',
-  'keepRows',
-  'grouping',
-  'standby',
-  'retention',
-  'keepLog',
-  'redact',
-  'lazy',
-  'logger',
-  'lateAfter',
-  'notify',
-  'instanceName',
-  'clock',
-  'events',
-  'random',
-  'defaultLockAtMostFor',
-  'defaultLockAtLeastFor',
-  'defaultKeepAlive',
-  'defaultTimeZone',
-  'lockTable',
-  'runTable',
-  'jobTable',
-  'schema',
-  'columns',
-  'connections',
-  'transactionConnections',
-  'password',
-];
-const LOCK_OPTIONS = [
-  'name',
-  'lockAtMostFor',
-  'lockAtLeastFor',
-  'keepAlive',
-  'maxLockDuration',
-  'shared',
-  'nameLength',
-  ...METHOD_OPTIONS,
-  'label',
-  'oncePer',
-];
-const ONCE_PER_OPTIONS = [
-  'period',
-  'name',
-  'timeZone',
-  'dayStart',
-  'target',
-  'retry',
-  'onCrash',
-  'startDeadline',
-  'calendar',
-  'scope',
-  'resume',
-  'maxSkew',
-  'catchUp',
-  'catchUpWindow',
-  'catchUpLimit',
-  ...METHOD_OPTIONS,
-];
+const GUARD_OPTIONS = [...STORE, ...OPERATION, ...PROCESS, ...DEFAULTS, ...TABLES, ...CONNECTIONS];
+
+const TIMES = ['lockAtMostFor', 'lockAtLeastFor', 'keepAlive', 'maxLockDuration'];
+const LOCK_OPTIONS = ['name', ...TIMES, 'shared', 'nameLength', ...METHOD_OPTIONS, 'label', 'oncePer'];
+
+const PERIOD = ['period', 'name', 'timeZone', 'dayStart', 'target'];
+const RUNS = ['retry', 'onCrash', 'startDeadline', 'calendar', 'scope', 'resume', 'maxSkew'];
+const CATCH_UP = ['catchUp', 'catchUpWindow', 'catchUpLimit'];
+const ONCE_PER_OPTIONS = [...PERIOD, ...RUNS, ...CATCH_UP, ...METHOD_OPTIONS];
+const RETRY_OPTIONS = ['maxAttempts', 'initialDelay', 'factor', 'maxDelay', 'until'];
+
 const NO_RUN_STORE =
   'The option runStore is gone: createJobGuard of a driver keeps the runs in its database, and that of cronlatch/memory keeps them in memory. Both take another lock provider as lockProvider.';
-const RETRY_OPTIONS = ['maxAttempts', 'initialDelay', 'factor', 'maxDelay', 'until'];
 
 function refuseHistory(options: object, job: string): void {
   if (!('history' in options)) return;

@@ -14,9 +14,7 @@ import type {
 type Named = GuardConfiguration<[jobs: never]>;
 type NamedBy<A extends unknown[]> = LockByArguments<A, [jobs: never]>;
 
-/**
- * Replaces a name function by a label, by default the name of the handler, so that all other code can rely on a name.
- */
+/** Replaces a name function by a label, by default the name of the handler, so that all other code can rely on a name. */
 export function labelled<A extends unknown[]>(
   configuration: (Named | NamedBy<A>) & MethodOptions,
   handlerName: string,

@@ -115,11 +115,7 @@ interface Repeats {
   write(name: EventName, event: object, write: (isRepeat: boolean) => void): void;
 }
 
-/**
- * Logs one line or one entry per event, if the logger has a method for its level.
- *
- * @param instance names this process in each line
- */
+/** Logs one line or one entry per event, if the logger has a method for its level. */
 export function logEvents(
   events: EventHub,
   logger: Logger | StructuredLogger,

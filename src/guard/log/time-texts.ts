@@ -27,16 +27,10 @@ function formatIn(timeZone: string): Intl.DateTimeFormat {
   const known = formats.get(timeZone);
   if (known !== undefined) return known;
   const date = { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' } as const;
-  const time = {
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    hourCycle: 'h23',
-    timeZoneName: 'longOffset',
-  } as const;
+  const time = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
   let format: Intl.DateTimeFormat;
   try {
-    format = new Intl.DateTimeFormat('en-GB', { ...date, ...time, timeZone });
+    format = new Intl.DateTimeFormat('en-GB', { ...date, ...time, timeZoneName: 'longOffset', timeZone });
   } catch {
     format = formatIn('UTC'); // A host with newer time zone data has recorded it.
   }
@@ -53,13 +47,10 @@ function wallTime(instant: Date, timeZone: string) {
   const all = formatIn(timeZone).formatToParts(instant);
   const of = (type: Intl.DateTimeFormatPartTypes): string =>
     all.find((part) => part.type === type)?.value ?? '';
-  const [day, year, time] = [
-    `${of('day')} ${of('month').slice(0, 3)}`,
-    of('year'),
-    `${of('hour')}:${of('minute')}`,
-  ];
+  const day = `${of('day')} ${of('month').slice(0, 3)}`;
+  const time = `${of('hour')}:${of('minute')}`;
   const [second, offset] = [`${time}:${of('second')}`, of('timeZoneName').replace('GMT', '')];
-  return { weekday: of('weekday'), day, year, time, second, offset };
+  return { weekday: of('weekday'), day, year: of('year'), time, second, offset };
 }
 
 const MINUTE_MS = 60_000;
@@ -87,10 +78,8 @@ export function spokenTime(instant: Date | undefined, timeZone: string, now: Dat
 
 function dayAndClock(instant: Date, timeZone: string, now: Date): readonly [day: string, clock: string] {
   if (Number.isNaN(instant.getTime())) return ['', '-'];
-  const [{ weekday, day, year, time, offset }, today] = [
-    wallTime(instant, timeZone),
-    wallTime(now, timeZone),
-  ];
+  const { weekday, day, year, time, offset } = wallTime(instant, timeZone);
+  const today = wallTime(now, timeZone);
   const isRepeated = [-60, -30, 30, 60].some((minutes) => {
     const other = wallTime(new Date(instant.getTime() + minutes * MINUTE_MS), timeZone);
     return other.time === time && other.day === day;

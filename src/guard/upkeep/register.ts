@@ -19,10 +19,7 @@ import { declaredJobOf, type AdmittedJob } from '../jobs/job';
 import { isAnswer, RegisterEntry } from './register-entry';
 import type { Service } from './upkeep';
 
-/**
- * Registers the jobs of one guard, writes which ticks they have answered, and reports late ones. Its failures become
- * warnings.
- */
+/** Registers the jobs of one guard, writes which ticks they have answered, and reports late ones. Failures become warnings. */
 export class Register implements JobKeeper, Service {
   readonly failure = 'Could not update the register of jobs. The guard will try again at the next poll.';
   readonly #entries = new Map<string, RegisterEntry>();

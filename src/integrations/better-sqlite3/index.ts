@@ -11,8 +11,9 @@ import { sqlEntry, type SqlEntry } from '../sql/entry';
 export type { SqliteSource } from '../../storage/better-sqlite3/sqlite-driver';
 export type { SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
 export type { SchemaFinding, SchemaFindingCode } from '../../storage/sql/schema/schema-finding';
+export type { CompleteRunOptions } from '../sql/completion';
 export type { CreateJobGuardOptions } from '../sql/create-guard';
-export type { CompleteRunOptions, SqlEntry } from '../sql/entry';
+export type { SqlEntry } from '../sql/entry';
 export type { TablesOptions } from '../sql/tables';
 export { completeRunIn, inRunTransaction } from './transactions';
 

@@ -15,10 +15,7 @@ export type CronlatchHealth = {
   readonly jobs?: Readonly<Partial<Record<JobOverview['state'], number>>>;
 };
 
-/**
- * Reports the health of the guard in the form that @nestjs/terminus expects:
- * `health.check([() => cronlatch.isHealthy()])`.
- */
+/** Reports the health of the guard in the form that @nestjs/terminus expects: `health.check([() => cronlatch.isHealthy()])`. */
 export class CronlatchHealthIndicator {
   #lastFailure: CronlatchHealth['lastFailure'];
 

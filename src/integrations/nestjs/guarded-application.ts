@@ -68,7 +68,6 @@ export class GuardedApplication {
     // Binds instances without a found lock too, because another decorator may hide the guarded method.
     for (const instance of instances.keys()) bindGuard(instance, guard);
     for (const each of registries) attachScheduledTimes(each, guard);
-    if (registry === undefined) warnOfNoSchedule(this.#calls, methods);
     warnOfMissingHooks(guard, this.#calls);
   }
 
@@ -98,7 +97,7 @@ function warnOfMounting(
   discovery: DiscoveryService,
 ): void {
   const withTwoTokens = instancesWithTwoTokens(discovery);
-  const isImportedTwice = registriesOf(discovery).length > 1;
+  const importCount = registriesOf(discovery).length;
   for (const { place, isHidden, isScheduled, instance } of methods) {
     const warn = (why: string): void => calls.warn(`${place} is scheduled, but ${why}`);
     if (isHidden)
@@ -107,19 +106,16 @@ function warnOfMounting(
       warn(
         'its class is provided under two tokens. @nestjs/schedule mounts the job for each token, so every tick fires twice. Remove useExisting, or move the schedule to a class of its own.',
       );
-    if (isScheduled && isImportedTwice)
+    if (isScheduled && importCount > 1)
       warn(
         'ScheduleModule.forRoot() is imported twice. Each import mounts the job, so two cron jobs call it at every tick. Import it once, in the root module.',
       );
   }
-}
-
-function warnOfNoSchedule(calls: Calls, methods: readonly DiscoveredMethod[]): void {
   const scheduled = methods.find((method) => method.isScheduled);
-  if (scheduled === undefined) return;
-  calls.warn(
-    `${scheduled.place} is scheduled, but nothing calls it. Import ScheduleModule.forRoot() of @nestjs/schedule.`,
-  );
+  if (scheduled !== undefined && importCount === 0)
+    calls.warn(
+      `${scheduled.place} is scheduled, but nothing calls it. Import ScheduleModule.forRoot() of @nestjs/schedule.`,
+    );
 }
 
 /** Checks at the first tick, because `main.ts` has finished by then. */

@@ -14,16 +14,14 @@ const SECOND_MS = 1000;
 /** `cron` searches eight years into the future. We search as far into the past. */
 const MAX_SEARCH_MS = 8 * 366 * 86_400_000;
 
-/** An expression, or a date at which a job runs once. */
-type CronSource = string | { toJSDate(): Date };
-
 /** The part of cron's class `CronJob` that is used here. */
 interface TickingJob {
   fireOnTick(): Promise<void>;
   /** `cron` sets it before each tick, but not before a manual call of `fireOnTick`. */
   lastExecution: Date | null;
   readonly name?: string;
-  readonly cronTime: CronTime & { readonly source: CronSource };
+  /** Its source is an expression, or a date at which the job runs once. */
+  readonly cronTime: CronTime & { readonly source: string | { toJSDate(): Date } };
   /** The next scheduled time, in the time zone of the schedule. */
   nextDate(): { readonly zoneName: string | null };
 }
@@ -122,11 +120,9 @@ function isTickOf(job: TickingJob, { instance, method }: GuardedCallee): boolean
 
 function isScheduledBy({ name, cronTime: { source } }: TickingJob, method: object): boolean {
   const cron = cronOf(method);
-  return cron !== undefined && cron.name === name && isOf(source, cron.cronTime);
-}
-
-function isOf(source: CronSource, cronTime: unknown): boolean {
-  return typeof source === 'string' ? cronTime === source : Number(cronTime) === source.toJSDate().getTime();
+  if (cron === undefined || cron.name !== name) return false;
+  if (typeof source === 'string') return cron.cronTime === source;
+  return Number(cron.cronTime) === source.toJSDate().getTime();
 }
 
 /**

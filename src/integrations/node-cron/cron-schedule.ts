@@ -28,9 +28,7 @@ export interface CronSchedule extends ScheduleOptions {
 
 const OPTIONS = ['timeZone', 'missedExecutionTolerance', 'maxRandomDelay'];
 
-/**
- * @throws InvalidLockConfigurationError naming the expression, the zone, the tolerance, the delay or an unknown option
- */
+/** @throws InvalidLockConfigurationError naming the expression, the zone, the tolerance, the delay or an unknown option */
 export function checkedSchedule(
   expression: string,
   options: ScheduleOptions,

@@ -1,21 +1,18 @@
 import type { ScheduledTask } from 'node-cron';
 import { CronlatchError } from '../../core';
+import type { Calls } from '../../guard/calls/calls';
+import type { AdmittedJob } from '../../guard/jobs/job';
 
 /**
  * Reports the ticks that node-cron drops because the event loop was blocked, or the machine suspended, for longer than
- * the task tolerates.
- *
- * @param report is called once for all ticks that were dropped in one stall
+ * the task tolerates: once for all ticks of one stall.
  */
-export function onDroppedTicks(
-  task: ScheduledTask,
-  report: (ticks: readonly Date[], error: CronlatchError) => void,
-): void {
+export function reportDroppedTicks(task: ScheduledTask, calls: Calls, job: AdmittedJob): void {
   let ticks: Date[] = [];
   const reportAll = (): void => {
     const dropped = ticks;
     ticks = [];
-    report(dropped, new CronlatchError(describe(dropped)));
+    calls.dropTicks(job, dropped, new CronlatchError(describe(dropped)));
   };
   task.on('execution:missed', ({ date }) => {
     if (ticks.push(date) === 1) queueMicrotask(reportAll);

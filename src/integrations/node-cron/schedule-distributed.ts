@@ -4,7 +4,7 @@ import { requireGuard } from '../../guard/configured-guard';
 import { callsOf } from '../../guard/calls/calls';
 import { currentRun } from '../../ledger';
 import { checkedSchedule, taskOptions, type ScheduleOptions } from './cron-schedule';
-import { onDroppedTicks } from './dropped-ticks';
+import { reportDroppedTicks } from './dropped-ticks';
 import { configurationOf, DistributedTask } from './distributed-task';
 import { parseKey, refuseFile, type LedgerRunCoordinatorOptions } from './ledger-run-coordinator';
 
@@ -58,7 +58,7 @@ export function scheduleDistributed(
   });
   for (const event of ['task:stopped', 'task:destroyed'] as const)
     scheduled.on(event, () => distributed.cancelAll());
-  onDroppedTicks(scheduled, (ticks, error) => calls.dropTicks(job, ticks, error));
+  reportDroppedTicks(scheduled, calls, job);
   const stop = async (): Promise<void> => {
     await scheduled.stop();
     await scheduled.destroy();

@@ -15,7 +15,7 @@ import {
 import { invokeTick } from '../../guard/calls/invocation';
 import type { AdmittedJob, JobDeclaration } from '../../guard/jobs/job';
 import { checkedSchedule, taskOptions, type CronSchedule, type ScheduleOptions } from './cron-schedule';
-import { onDroppedTicks } from './dropped-ticks';
+import { reportDroppedTicks } from './dropped-ticks';
 
 export interface ScheduleJobsOptions {
   /** Default: the guard that was passed to `configureJobGuard`. */
@@ -85,7 +85,7 @@ function scheduleTask(
   const onTick = ({ date, execution }: TaskContext): Promise<unknown> =>
     run(execution?.reason === 'invoked' ? undefined : date);
   const task = schedule(cron.expression, onTick, { name: cron.name, ...taskOptions(cron) });
-  onDroppedTicks(task, (ticks, error) => calls.dropTicks(job, ticks, error));
+  reportDroppedTicks(task, calls, job);
   return task;
 }
 

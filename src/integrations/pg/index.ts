@@ -11,14 +11,9 @@ import type { PoolGuardOptions } from '../sql/create-guard';
 import { driverEntry, type RunTransactions, type SqlEntry } from '../sql/entry';
 
 export type { PostgresSource } from '../../storage/pg/postgres-driver';
-export type { IsolationLevel } from '../../storage/sql/connections/server-driver';
 export type { SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
-export type { RowLockProviderOptions } from '../../storage/sql/row-lock/row-lock-provider';
-export type { RowLockTableOptions } from '../../storage/sql/schema/table-options';
-export type { SchemaFinding, SchemaFindingCode } from '../../storage/sql/schema/schema-finding';
-export type { CreateJobGuardOptions, PoolGuardOptions as PostgresGuardOptions } from '../sql/create-guard';
-export type { CompleteRunOptions, RunTransactions, SqlEntry } from '../sql/entry';
-export type { RunTransactionOptions } from '../sql/run-transaction';
+export type { PoolGuardOptions as PostgresGuardOptions } from '../sql/create-guard';
+export type * from '../sql/driver-types';
 export type { TablesOptions } from '../sql/tables';
 
 export type PostgresEntry = SqlEntry<PostgresSource, PoolGuardOptions> &

@@ -17,7 +17,6 @@ import { refuseLoss, type SqlRunStore } from '../../storage/sql/ledger/sql-run-s
 
 export const COMPLETE_RUN_IN = 'completeRunIn()';
 
-/** The ledger of a run that an SQL database keeps. */
 export type SqlLedger = LedgerContext & { readonly store: SqlRunStore };
 
 /** @throws InvalidLockUseError if the run's guard was not created by this subpath */
@@ -100,8 +99,7 @@ export async function completeIn(given: GivenTransaction, options: CompleteRunOp
 }
 
 /**
- * Writes the completion of a run in a transaction. If another process has taken the run
- * over, its row has changed, and nothing is written.
+ * Nothing is written if another process has taken the run over, because its row has changed.
  *
  * @throws ClaimLostError if another attempt has replaced this one. The transaction must be rolled back.
  * @throws RunAlreadyCompletedError if the row is completed already. The transaction must be rolled back.

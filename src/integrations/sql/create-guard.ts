@@ -9,6 +9,7 @@ import { SqlLockProvider, type SqlLockProviderOptions } from '../../storage/sql/
 import type { Ask } from '../../storage/sql/connections/proxy-check';
 import { requireInserts } from '../../storage/sql/doctor/grants';
 import { SqlRunStore } from '../../storage/sql/ledger/sql-run-store';
+import type { TableDefinition } from '../../storage/sql/schema/table-definition';
 import type { JobTableOptions, RunTableOptions } from '../../storage/sql/schema/table-options';
 import { tableOf } from '../../storage/sql/schema/tables';
 import { VerifiedTables } from '../../storage/sql/tables/verified-tables';
@@ -67,15 +68,20 @@ export function checkPassword(
 }
 
 /** Without its event, the outcome of a failed run cannot be recorded, so that the run would count as crashed. */
-async function checkEvents(
-  { database, forTables, statementTimeoutMs: timeoutMs }: DatabaseAccess,
-  options: CreateJobGuardOptions,
-): Promise<void> {
+async function checkEvents(access: DatabaseAccess, options: CreateJobGuardOptions): Promise<void> {
+  const { database } = access;
   if (database.sessions === undefined) return;
   const table = tableOf('event', options, database);
+  await requireInserts(table, database.dialect, askAbout(table, access));
+}
+
+/** @returns a function that sends a statement, whose errors name the table */
+export function askAbout(
+  table: TableDefinition,
+  { forTables, statementTimeoutMs: timeoutMs }: DatabaseAccess,
+): Ask {
   const tables = new VerifiedTables(forTables, [table], () => undefined);
-  const ask: Ask = async (text) => (await tables.execute({ id: '', text, values: [] }, { timeoutMs })).rows;
-  await requireInserts(table, database.dialect, ask);
+  return async (text) => (await tables.execute({ id: '', text, values: [] }, { timeoutMs })).rows;
 }
 
 export async function createGuard(database: SqlDatabase, options: CreateJobGuardOptions): Promise<JobGuard> {

@@ -17,8 +17,6 @@ import { createGuard, type CreateJobGuardOptions, type PoolGuardOptions } from '
 import { runInTransaction, type RunTransactionOptions } from './run-transaction';
 import { createMissingTables, findProblems, type TablesOptions } from './tables';
 
-export type { CompleteRunOptions } from './completion';
-
 /**
  * What the subpaths of the SQL drivers and of TypeORM export, documented once. `Source` is what an application passes: an
  * address, options, a pool, an open database or a DataSource.

@@ -27,7 +27,6 @@ export interface RunTransactionOptions {
   readonly isolationLevel?: IsolationLevel | undefined;
 }
 
-/** Runs work in a transaction of the application that also completes the current run. */
 export async function runInTransaction<Lent, T>(
   { subpath, isClientError }: Driver<never, never, Lent>,
   work: (connection: Lent) => T | PromiseLike<T>,

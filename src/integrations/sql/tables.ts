@@ -1,7 +1,6 @@
 import { LockStorageError, SchemaMismatchError } from '../../core';
 import { refuseOption } from '../../core/options';
 import { checkTableOptions } from '../../guard/jobs/check-options';
-import type { Ask } from '../../storage/sql/connections/proxy-check';
 import { DuplicateRecord } from '../../storage/sql/statements/sql-failure';
 import { DatabaseAccess, type DatabaseAccessOptions } from '../../storage/sql/database/database-access';
 import type { SqlDatabase } from '../../storage/sql/connections/sql-database';
@@ -17,7 +16,7 @@ import type {
 } from '../../storage/sql/schema/table-options';
 import { DEFAULT_SETS, isTableSet, tablesOf, type TableSet } from '../../storage/sql/schema/tables';
 import { VerifiedTables } from '../../storage/sql/tables/verified-tables';
-import { checkPassword, type CreateJobGuardOptions } from './create-guard';
+import { askAbout, checkPassword, type CreateJobGuardOptions } from './create-guard';
 
 export interface TablesOptions
   extends
@@ -37,7 +36,6 @@ export interface TablesOptions
 /** The codes for a table, a type and a column that exist. */
 const ALREADY_THERE = new Set(['42P07', '42710', '42701', 'ER_DUP_FIELDNAME']);
 
-/** A table, and how the one in the database differs from it. */
 export interface TableState {
   readonly definition: TableDefinition;
   readonly findings: readonly SchemaFinding[];
@@ -121,14 +119,8 @@ async function statesOf(
   return states;
 }
 
-async function send(
-  text: string,
-  definition: TableDefinition,
-  { forTables, statementTimeoutMs: timeoutMs }: DatabaseAccess,
-): Promise<void> {
-  const table = new VerifiedTables(forTables, [definition], () => undefined);
-  const ask: Ask = async (each) =>
-    (await table.execute({ id: '', text: each, values: [] }, { timeoutMs })).rows;
+async function send(text: string, definition: TableDefinition, access: DatabaseAccess): Promise<void> {
+  const ask = askAbout(definition, access);
   try {
     await ask(text);
   } catch (error) {
@@ -137,7 +129,7 @@ async function send(
     const isCreation = text.startsWith('CREATE TABLE');
     if (isThere && text.startsWith('ALTER TABLE')) return;
     if (!(error instanceof DuplicateRecord || isThere))
-      throw isCreation ? await withGrant(error, definition, forTables.dialect, ask) : error;
+      throw isCreation ? await withGrant(error, definition, access.forTables.dialect, ask) : error;
     await ask(text);
   }
 }

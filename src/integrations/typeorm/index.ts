@@ -9,18 +9,13 @@ import type { SqlLockProviderOptions } from '../../storage/sql/database/sql-lock
 import { typeormDriver, type TypeOrmSource } from '../../storage/typeorm/typeorm-driver';
 import { driverEntry, type RunTransactions, type SqlEntry } from '../sql/entry';
 
-export type { IsolationLevel } from '../../storage/sql/connections/server-driver';
 export type { DatabaseAccessOptions } from '../../storage/sql/database/database-access';
-export type { RowLockProviderOptions } from '../../storage/sql/row-lock/row-lock-provider';
-export type { SchemaFinding, SchemaFindingCode } from '../../storage/sql/schema/schema-finding';
 export type { JobTableOptions, LockColumns, LockTableOptions } from '../../storage/sql/schema/table-options';
-export type { RowLockTableOptions, RunTableOptions } from '../../storage/sql/schema/table-options';
+export type { RunTableOptions } from '../../storage/sql/schema/table-options';
 export * from '../../storage/typeorm/entities';
 export * from '../../storage/typeorm/migration';
 export type { TypeOrmSource } from '../../storage/typeorm/typeorm-driver';
-export type { CreateJobGuardOptions } from '../sql/create-guard';
-export type { CompleteRunOptions, RunTransactions, SqlEntry } from '../sql/entry';
-export type { RunTransactionOptions } from '../sql/run-transaction';
+export type * from '../sql/driver-types';
 
 const entry: SqlEntry<TypeOrmSource> & RunTransactions<EntityManager, EntityManager> =
   driverEntry(typeormDriver);
