@@ -35,11 +35,7 @@ export class EventHub {
     return this.#add(name, { listener, isOnce: false });
   }
 
-  /**
-   * Adds a listener for the next event of this name only.
-   *
-   * @returns a function that removes the listener
-   */
+  /** @returns a function that removes the listener */
   once<K extends EventName>(name: K, listener: EventListener<K>): () => void {
     return this.#add(name, { listener, isOnce: true });
   }
@@ -115,7 +111,6 @@ export class CallReport {
   isAnsweredBySkip = false;
   /** What happens after the run if its handler fails. */
   failure: Pick<CronlatchEvents['run:failed'], 'retryAt' | 'isFinal'> = {};
-  /** How the call ended. */
   end: CallEnd | undefined;
 
   constructor(

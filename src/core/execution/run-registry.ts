@@ -33,7 +33,6 @@ export class ActiveRun {
     return this.#abandoned.signal;
   }
 
-  /** `undefined` if it does not hold its lock now. */
   get heldLock(): RunningLock | undefined {
     const { name, lease, grantedAtMs, task } = this;
     if (lease === undefined || lease.signal.aborted) return undefined;
@@ -45,7 +44,6 @@ export class ActiveRun {
     return this.lease?.signal.aborted ?? false;
   }
 
-  /** Aborts when the handler is asked to stop. */
   get stopSignal(): AbortSignal {
     return this.#stop.signal;
   }
@@ -205,7 +203,6 @@ export class GrantedLock implements Lock {
   };
   readonly [Symbol.asyncDispose] = async (): Promise<void> => void (await this.unlock());
 
-  /** Whether the signal has aborted. It creates no signal for a lease of cronlatch. */
   get isAborted(): boolean {
     return this.#run.isAskedToStop || this.isLost;
   }
@@ -241,7 +238,6 @@ export class GrantedLock implements Lock {
     return () => void listeners.delete(listener);
   }
 
-  /** Keeps the lock until this has settled, although the caller gets its result before. It must not reject. */
   keepUntil(work: Promise<unknown>): void {
     this.#keptUntil = Promise.all([this.#keptUntil, work]);
   }

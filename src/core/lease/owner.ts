@@ -54,7 +54,6 @@ export class LeaseOwner {
   #extensions = 0;
   #hasUnsettled = false;
 
-  /** @param acquired the value that the acquisition wrote */
   constructor(private readonly acquired: string) {
     this.#current = acquired;
   }
@@ -93,7 +92,6 @@ export class LeaseOwner {
     this.#hasUnsettled = false;
   }
 
-  /** The state of a row for this lease: held, released or expired, or not ours. */
   stateOf(record: LockRecord | undefined): 'held' | 'released' | 'expired' | 'not-ours' {
     if (record === undefined || !this.#isOurs(record.lockedBy)) return 'not-ours';
     if (isKept(record.lockedBy)) return 'released';

@@ -181,7 +181,6 @@ const queues = new WeakMap<LockProvider, LockQueues>();
 /** The waiters of this process, first come, first served per name. Only the first one of a name asks the store. */
 export class LockQueues {
   readonly #starts = new Map<string, Starts>();
-  /** Wakes the first waiter of each name. */
   readonly #wakes = new Map<string, () => void>();
 
   /** Managers with the same provider share their queues. */
