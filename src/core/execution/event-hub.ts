@@ -185,11 +185,6 @@ export class CallReport {
   }
 }
 
-interface ObserverOptions extends Pick<LockObserver, 'instance' | 'tickLateByMs'> {
-  /** The release of the lock contradicts its grant. */
-  readonly onContradiction: () => void;
-}
-
 /**
  * An observer that emits the events that only the lock provider can detect. It keeps the holder of the lock that the
  * provider has refused.
@@ -198,11 +193,11 @@ export function observerOf(
   run: { readonly abandonedSignal: AbortSignal },
   events: EventHub,
   event: LockEvent,
-  { instance, tickLateByMs, onContradiction }: ObserverOptions,
+  options: Pick<LockObserver, 'instance' | 'tickLateByMs'> & { readonly onContradiction: () => void },
 ): LockObserver & { holder?: { readonly heldBy: string; readonly heldUntil: Date } } {
   const observer: ReturnType<typeof observerOf> = {
-    instance,
-    tickLateByMs,
+    instance: options.instance,
+    tickLateByMs: options.tickLateByMs,
     abandonedSignal: () => run.abandonedSignal,
     refused: (holder) => void (observer.holder = holder),
     extended: (lockAtMostForMs) => events.emit('lock:extended', { ...event, lockAtMostForMs }),
@@ -210,7 +205,7 @@ export function observerOf(
     warning: (message, error) => events.warn(message, error),
     contradicted({ message }) {
       events.warn(message);
-      onContradiction();
+      options.onContradiction();
     },
   };
   return observer;

@@ -16,7 +16,7 @@ export class ActiveRun {
   isAbandoned = false;
   isReleasing = false;
   readonly settled: Promise<void>;
-  #settle = (): void => {};
+  end = (): void => {};
   lease: Lock | undefined;
   grantedAtMs = 0;
   /** The task under the lock, the last one if there were several. */
@@ -25,7 +25,7 @@ export class ActiveRun {
   reportedStuck = false;
 
   constructor(readonly name: string) {
-    this.settled = new Promise((resolve) => (this.#settle = resolve));
+    this.settled = new Promise((resolve) => (this.end = resolve));
   }
 
   /** Aborts when the guard stops waiting for the run. From then on its lease is not renewed, and nothing is recorded. */
@@ -40,10 +40,6 @@ export class ActiveRun {
     return { name, job: task?.job, run: task?.run, since, until, fencingToken: lease.fencingToken };
   }
 
-  get isStuck(): boolean {
-    return this.lease?.signal.aborted ?? false;
-  }
-
   get stopSignal(): AbortSignal {
     return this.#stop.signal;
   }
@@ -56,10 +52,6 @@ export class ActiveRun {
   abandon(): void {
     this.isAbandoned = true;
     this.#abandoned.abort();
-  }
-
-  end(): void {
-    this.#settle();
   }
 }
 
@@ -105,7 +97,7 @@ export class RunRegistry {
   /** @returns `true` the first time it finds this run's lease expired */
   noticeStuck(name: string): boolean {
     const run = this.#runs.get(name);
-    if (run === undefined || run.reportedStuck || !run.isStuck) return false;
+    if (run === undefined || run.reportedStuck || !run.lease?.signal.aborted) return false;
     run.reportedStuck = true;
     return true;
   }
@@ -203,10 +195,6 @@ export class GrantedLock implements Lock {
   };
   readonly [Symbol.asyncDispose] = async (): Promise<void> => void (await this.unlock());
 
-  get isAborted(): boolean {
-    return this.#run.isAskedToStop || this.isLost;
-  }
-
   get isLost(): boolean {
     return this.#lease instanceof Lease ? this.#lease.isLost : this.#lease.signal.aborted;
   }
@@ -269,7 +257,7 @@ export class GrantedLock implements Lock {
 
 /** Whether the signal of a lock, as the handler sees it, has aborted. It creates no signal for a lease of cronlatch. */
 export function isAborted(lock: Lock): boolean {
-  return lock instanceof GrantedLock ? lock.isAborted : lock.signal.aborted;
+  return lock instanceof GrantedLock ? lock.run.isAskedToStop || lock.isLost : lock.signal.aborted;
 }
 
 /** Whether an error is the abort by which the closing guard has asked the handler to stop, or was caused by it. */

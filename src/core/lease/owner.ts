@@ -52,7 +52,8 @@ export function leaseOf(lockedBy: string): string {
 export class LeaseOwner {
   #current: string;
   #extensions = 0;
-  #hasUnsettled = false;
+  /** Whether an extension that the store has not confirmed may have taken effect, or may still do so. */
+  hasUnsettledExtension = false;
 
   constructor(private readonly acquired: string) {
     this.#current = acquired;
@@ -62,7 +63,7 @@ export class LeaseOwner {
   static asRead(lockedBy: string): LeaseOwner {
     const owner = new LeaseOwner(leaseOf(lockedBy));
     owner.confirm(lockedBy);
-    owner.expectUnsettledExtension();
+    owner.hasUnsettledExtension = true;
     return owner;
   }
 
@@ -71,25 +72,16 @@ export class LeaseOwner {
     return this.#current;
   }
 
-  /** Whether an extension that the store has not confirmed may have taken effect, or may still do so. */
-  get hasUnsettledExtension(): boolean {
-    return this.#hasUnsettled;
-  }
-
   next(): string {
     this.#extensions += 1;
     return `${this.acquired}/${this.#extensions}`;
-  }
-
-  expectUnsettledExtension(): void {
-    this.#hasUnsettled = true;
   }
 
   /** The row holds this value. Unsettled extensions match an older one, so they can no longer change anything. */
   confirm(value: string): void {
     if (value === this.#current) return;
     this.#current = value;
-    this.#hasUnsettled = false;
+    this.hasUnsettledExtension = false;
   }
 
   stateOf(record: LockRecord | undefined): 'held' | 'released' | 'expired' | 'not-ours' {
