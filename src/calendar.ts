@@ -4,21 +4,7 @@
  *
  * @packageDocumentation
  */
-export { everyDay, weekdays, withHolidays, withWorkingDays } from './ledger';
-export type { BusinessCalendar } from './ledger';
-export {
-  businessDateAt,
-  nextPeriod,
-  periodAt,
-  periodsBetween,
-  previousPeriod,
-  startOfBusinessDate,
-} from './ledger';
-export type {
-  BusinessDateOptions,
-  CalendarPeriod,
-  CalendarPeriodOptions,
-  Period,
-  PeriodKind,
-  PeriodOptions,
-} from './ledger';
+export { everyDay, weekdays, withHolidays, withWorkingDays, type BusinessCalendar } from './ledger';
+export { businessDateAt, startOfBusinessDate, type BusinessDateOptions } from './ledger';
+export { nextPeriod, periodAt, periodsBetween, previousPeriod } from './ledger';
+export type { CalendarPeriod, CalendarPeriodOptions, Period, PeriodKind, PeriodOptions } from './ledger';

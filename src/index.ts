@@ -24,18 +24,7 @@ export { currentLock, LockAssert, LockExtender, type Lock } from './core';
 export { currentRun, type CurrentRun } from './ledger';
 
 // Errors.
-export {
-  CalendarError,
-  ClaimLostError,
-  CronlatchError,
-  FatalJobError,
-  InvalidLockConfigurationError,
-  InvalidLockUseError,
-  JobSkippedError,
-  LockLostError,
-  LockNotHeldError,
-  LockStorageError,
-  NotConfiguredError,
-  RunAlreadyCompletedError,
-  SchemaMismatchError,
-} from './core';
+export { CronlatchError, InvalidLockConfigurationError, InvalidLockUseError } from './core';
+export { JobSkippedError, LockLostError, LockNotHeldError, NotConfiguredError } from './core';
+export { CalendarError, ClaimLostError, FatalJobError, RunAlreadyCompletedError } from './core';
+export { LockStorageError, SchemaMismatchError } from './core';

@@ -22,8 +22,7 @@ export type { TaskConfiguration, TickEvent } from './core';
 
 // Runs.
 export type { LatestRun, Run, RunEvent, RunEventKind, RunKey, RunPeriod, RunProgress } from './ledger';
-export type { RunLogEntry } from './ledger';
-export type { RunState, RunSummary } from './ledger';
+export type { RunLogEntry, RunState, RunSummary } from './ledger';
 
 // The register of jobs.
 export type { DeclaredJob, DeclaredSchedule, RegisteredJob } from './ledger';

@@ -26,9 +26,7 @@ export interface LockConfiguration {
    * `lockAtMostFor` if that is longer.
    */
   readonly maxLockDuration?: Duration | undefined;
-  /**
-   * Lets two jobs share this lock, so that they exclude each other. Otherwise a name that is used twice is an error.
-   */
+  /** Lets two jobs share this lock, so that they exclude each other. Otherwise, using a name twice is an error. */
   readonly shared?: boolean | undefined;
   /** The longest allowed name, in characters, up to 255. Set it to the guard's `nameLength`. Default 64. */
   readonly nameLength?: number | undefined;
@@ -46,9 +44,8 @@ export function withDefaults(
   };
 }
 
-/** A lock configuration for one run. */
 export interface TaskConfiguration extends LockConfiguration {
-  /** The scheduled time of this run, if it is known. The events of the run report it. */
+  /** The events of the run report it. */
   readonly scheduledAt?: Date | undefined;
 }
 
@@ -80,11 +77,7 @@ export function compileLock(configuration: LockConfiguration, nameLength: number
   return lock;
 }
 
-/**
- * The same lock with another name.
- *
- * @throws InvalidLockConfigurationError for a name that a lock cannot have
- */
+/** @throws InvalidLockConfigurationError for a name that a lock cannot have */
 export function renameLock(lock: CompiledLock, name: unknown): CompiledLock {
   const nameLength = compiled.get(lock) ?? DEFAULT_NAME_LENGTH;
   checkLockName(name, nameLength);

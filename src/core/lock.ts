@@ -130,7 +130,6 @@ export interface LockState {
   readonly fencingToken: number | undefined;
 }
 
-/** A part of a list of locks. */
 export interface LockPage {
   /** Only locks after this name. Default: from the first one. */
   readonly after?: string | undefined;

@@ -54,7 +54,6 @@ export function functionDecorator(
       : legacy(value as object, second as string | symbol, third as PropertyDescriptor | undefined);
 }
 
-/** @param what the thing that the decorator must not be applied to */
 export function refusePlace(
   label: string,
   what: string,

@@ -8,11 +8,7 @@ import { errorTypeOf, jobAttribute } from './attributes';
 /** In seconds. Jobs take longer than requests: these are for a tenth of a second to six hours. */
 const DURATIONS = [0.1, 0.5, 1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 14_400, 21_600];
 
-/**
- * Records what the events of a guard report.
- *
- * @returns the functions that stop the recording
- */
+/** Records what the events of a guard report. The returned functions stop the recording. */
 export function measureEvents(guard: JobGuard, calls: Calls, meter: Meter): readonly (() => void)[] {
   const counter = (name: string, unit: string, description: string) => {
     const created = meter.createCounter(`cronlatch.${name}`, { unit, description });

@@ -13,10 +13,7 @@ export interface InstrumentOptions {
   readonly meterProvider?: MeterProvider | undefined;
   /** Default: the global one. */
   readonly tracerProvider?: TracerProvider | undefined;
-  /**
-   * How long after its scheduled time a job counts as late. Use more than two `pollInterval` of your guards. Default
-   * 5 minutes.
-   */
+  /** A job later than this counts as late. Use more than two `pollInterval` of your guards. Default 5 minutes. */
   readonly lateAfter?: Duration | undefined;
 }
 

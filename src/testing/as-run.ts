@@ -2,11 +2,12 @@ import { DAY_MS, HOUR_MS } from '../core/duration';
 import { dateOf, dayOf } from '../ledger/periods/business-date';
 import { RunContext, runAs, type RunContextOptions } from '../ledger/tick/run-context';
 
-/** The values that `currentRun()` returns during the call. */
+/**
+ * The values that `currentRun()` returns during the call. Any field you leave out gets its value of a first attempt of
+ * the job `'job'`: attempt 1, generation 0, no catch-up, and without a scope, a scheduled time or a fencing token.
+ */
 export interface AsRunOptions {
-  /** Default `'job'`. */
   readonly job?: string | undefined;
-  /** Default: `''`, no scope. */
   readonly scope?: string | undefined;
   /** `'YYYY-MM-DD'`. Default: today in UTC. */
   readonly businessDate?: string | undefined;
@@ -16,21 +17,15 @@ export interface AsRunOptions {
   readonly periodStart?: Date | undefined;
   /** Default: the end of the business date in UTC. Pass `undefined` for a job with a custom key. */
   readonly periodEnd?: Date | undefined;
-  /** Default: `undefined`, as in a run that no tick started. */
   readonly scheduledAt?: Date | undefined;
-  /** Default 1. */
   readonly attempt?: number | undefined;
-  /** Default 0. */
   readonly generation?: number | undefined;
-  /** Default `false`. */
   readonly isCatchUp?: boolean | undefined;
   /** Default: a signal that never aborts. */
   readonly signal?: AbortSignal | undefined;
-  /** Default: `undefined`, as with a lock provider without fencing tokens. */
   readonly fencingToken?: number | undefined;
 }
 
-/** The value that `work` returned, and its decision about the run. */
 export interface AsRunResult<T> {
   readonly value: T;
   /** The last call of `giveBack()` or `skip(reason)` in `work`. */

@@ -3,7 +3,6 @@ import { LockNotHeldError } from '../errors';
 import type { Lock } from '../lock';
 import { innermostLock, liveLocks } from './run-registry';
 
-/** For code that also runs outside a job. */
 export interface CurrentOptions {
   /** Returns `undefined` outside a job instead of throwing. Default `false`. */
   readonly optional?: boolean | undefined;

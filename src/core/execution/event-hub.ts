@@ -35,11 +35,7 @@ export class EventHub {
     return this.#add(name, { listener, isOnce: false });
   }
 
-  /**
-   * Adds a listener for the next event of this name only.
-   *
-   * @returns a function that removes the listener
-   */
+  /** @returns a function that removes the listener */
   once<K extends EventName>(name: K, listener: EventListener<K>): () => void {
     return this.#add(name, { listener, isOnce: true });
   }
@@ -115,7 +111,6 @@ export class CallReport {
   isAnsweredBySkip = false;
   /** What happens after the run if its handler fails. */
   failure: Pick<CronlatchEvents['run:failed'], 'retryAt' | 'isFinal'> = {};
-  /** How the call ended. */
   end: CallEnd | undefined;
 
   constructor(
@@ -190,11 +185,6 @@ export class CallReport {
   }
 }
 
-interface ObserverOptions extends Pick<LockObserver, 'instance' | 'tickLateByMs'> {
-  /** The release of the lock contradicts its grant. */
-  readonly onContradiction: () => void;
-}
-
 /**
  * An observer that emits the events that only the lock provider can detect. It keeps the holder of the lock that the
  * provider has refused.
@@ -203,11 +193,11 @@ export function observerOf(
   run: { readonly abandonedSignal: AbortSignal },
   events: EventHub,
   event: LockEvent,
-  { instance, tickLateByMs, onContradiction }: ObserverOptions,
+  options: Pick<LockObserver, 'instance' | 'tickLateByMs'> & { readonly onContradiction: () => void },
 ): LockObserver & { holder?: { readonly heldBy: string; readonly heldUntil: Date } } {
   const observer: ReturnType<typeof observerOf> = {
-    instance,
-    tickLateByMs,
+    instance: options.instance,
+    tickLateByMs: options.tickLateByMs,
     abandonedSignal: () => run.abandonedSignal,
     refused: (holder) => void (observer.holder = holder),
     extended: (lockAtMostForMs) => events.emit('lock:extended', { ...event, lockAtMostForMs }),
@@ -215,7 +205,7 @@ export function observerOf(
     warning: (message, error) => events.warn(message, error),
     contradicted({ message }) {
       events.warn(message);
-      onContradiction();
+      options.onContradiction();
     },
   };
   return observer;

@@ -30,7 +30,6 @@ export interface ExecuteOptions {
   readonly report: CallReport;
 }
 
-/** A lock while it is held. */
 export interface HeldLock {
   readonly lock: Lock;
   /** Whether the guard has stopped waiting for the work under the lock. */

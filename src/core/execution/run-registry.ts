@@ -16,7 +16,7 @@ export class ActiveRun {
   isAbandoned = false;
   isReleasing = false;
   readonly settled: Promise<void>;
-  #settle = (): void => {};
+  end = (): void => {};
   lease: Lock | undefined;
   grantedAtMs = 0;
   /** The task under the lock, the last one if there were several. */
@@ -25,7 +25,7 @@ export class ActiveRun {
   reportedStuck = false;
 
   constructor(readonly name: string) {
-    this.settled = new Promise((resolve) => (this.#settle = resolve));
+    this.settled = new Promise((resolve) => (this.end = resolve));
   }
 
   /** Aborts when the guard stops waiting for the run. From then on its lease is not renewed, and nothing is recorded. */
@@ -33,7 +33,6 @@ export class ActiveRun {
     return this.#abandoned.signal;
   }
 
-  /** `undefined` if it does not hold its lock now. */
   get heldLock(): RunningLock | undefined {
     const { name, lease, grantedAtMs, task } = this;
     if (lease === undefined || lease.signal.aborted) return undefined;
@@ -41,11 +40,6 @@ export class ActiveRun {
     return { name, job: task?.job, run: task?.run, since, until, fencingToken: lease.fencingToken };
   }
 
-  get isStuck(): boolean {
-    return this.lease?.signal.aborted ?? false;
-  }
-
-  /** Aborts when the handler is asked to stop. */
   get stopSignal(): AbortSignal {
     return this.#stop.signal;
   }
@@ -58,10 +52,6 @@ export class ActiveRun {
   abandon(): void {
     this.isAbandoned = true;
     this.#abandoned.abort();
-  }
-
-  end(): void {
-    this.#settle();
   }
 }
 
@@ -107,7 +97,7 @@ export class RunRegistry {
   /** @returns `true` the first time it finds this run's lease expired */
   noticeStuck(name: string): boolean {
     const run = this.#runs.get(name);
-    if (run === undefined || run.reportedStuck || !run.isStuck) return false;
+    if (run === undefined || run.reportedStuck || !run.lease?.signal.aborted) return false;
     run.reportedStuck = true;
     return true;
   }
@@ -205,11 +195,6 @@ export class GrantedLock implements Lock {
   };
   readonly [Symbol.asyncDispose] = async (): Promise<void> => void (await this.unlock());
 
-  /** Whether the signal has aborted. It creates no signal for a lease of cronlatch. */
-  get isAborted(): boolean {
-    return this.#run.isAskedToStop || this.isLost;
-  }
-
   get isLost(): boolean {
     return this.#lease instanceof Lease ? this.#lease.isLost : this.#lease.signal.aborted;
   }
@@ -241,7 +226,6 @@ export class GrantedLock implements Lock {
     return () => void listeners.delete(listener);
   }
 
-  /** Keeps the lock until this has settled, although the caller gets its result before. It must not reject. */
   keepUntil(work: Promise<unknown>): void {
     this.#keptUntil = Promise.all([this.#keptUntil, work]);
   }
@@ -273,7 +257,7 @@ export class GrantedLock implements Lock {
 
 /** Whether the signal of a lock, as the handler sees it, has aborted. It creates no signal for a lease of cronlatch. */
 export function isAborted(lock: Lock): boolean {
-  return lock instanceof GrantedLock ? lock.isAborted : lock.signal.aborted;
+  return lock instanceof GrantedLock ? lock.run.isAskedToStop || lock.isLost : lock.signal.aborted;
 }
 
 /** Whether an error is the abort by which the closing guard has asked the handler to stop, or was caused by it. */

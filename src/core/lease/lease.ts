@@ -293,9 +293,7 @@ export interface RenewalState {
   readonly holdUntilMs: number;
 }
 
-/**
- * The share of the interval before the first retry of a failed renewal. Each further delay doubles, up to the interval.
- */
+/** The delay after the first failed renewal, as a share of the interval. It doubles each time, up to the interval. */
 const FIRST_RETRY_SHARE = 1 / 10;
 
 /** Decides when to renew next. All times are on the monotonic clock. Pure: the lease sets the timer. */

@@ -52,9 +52,9 @@ export function leaseOf(lockedBy: string): string {
 export class LeaseOwner {
   #current: string;
   #extensions = 0;
-  #hasUnsettled = false;
+  /** Whether an extension that the store has not confirmed may have taken effect, or may still do so. */
+  hasUnsettledExtension = false;
 
-  /** @param acquired the value that the acquisition wrote */
   constructor(private readonly acquired: string) {
     this.#current = acquired;
   }
@@ -63,7 +63,7 @@ export class LeaseOwner {
   static asRead(lockedBy: string): LeaseOwner {
     const owner = new LeaseOwner(leaseOf(lockedBy));
     owner.confirm(lockedBy);
-    owner.expectUnsettledExtension();
+    owner.hasUnsettledExtension = true;
     return owner;
   }
 
@@ -72,28 +72,18 @@ export class LeaseOwner {
     return this.#current;
   }
 
-  /** Whether an extension that the store has not confirmed may have taken effect, or may still do so. */
-  get hasUnsettledExtension(): boolean {
-    return this.#hasUnsettled;
-  }
-
   next(): string {
     this.#extensions += 1;
     return `${this.acquired}/${this.#extensions}`;
-  }
-
-  expectUnsettledExtension(): void {
-    this.#hasUnsettled = true;
   }
 
   /** The row holds this value. Unsettled extensions match an older one, so they can no longer change anything. */
   confirm(value: string): void {
     if (value === this.#current) return;
     this.#current = value;
-    this.#hasUnsettled = false;
+    this.hasUnsettledExtension = false;
   }
 
-  /** The state of a row for this lease: held, released or expired, or not ours. */
   stateOf(record: LockRecord | undefined): 'held' | 'released' | 'expired' | 'not-ours' {
     if (record === undefined || !this.#isOurs(record.lockedBy)) return 'not-ours';
     if (isKept(record.lockedBy)) return 'released';

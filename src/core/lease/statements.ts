@@ -28,21 +28,16 @@ export interface SentGrant {
   readonly sentAt: Moment;
 }
 
-interface StatementLimits {
-  readonly name: string;
-  readonly timeoutMs: number;
-  readonly waitAtMostMs?: number;
-}
-
 /**
  * An accessor with `keepsTimeLimits` enforces the limit itself, because it knows best whether a statement ran. For
  * any other, cronlatch stops waiting after twice the limit and a second, or after `waitAtMostMs`.
  */
 export function sendWithin<T>(
   { clock, accessor }: StatementContext,
-  { name, timeoutMs, waitAtMostMs = Infinity }: StatementLimits,
+  limits: { readonly name: string; readonly timeoutMs: number; readonly waitAtMostMs?: number },
   statement: (options: StatementOptions) => Promise<T>,
 ): Promise<T> {
+  const { name, timeoutMs, waitAtMostMs = Infinity } = limits;
   if (accessor.keepsTimeLimits) return statement({ timeoutMs });
   const limitMs = Math.min(2 * timeoutMs + 1000, waitAtMostMs);
   const timeoutError = (): Error =>
@@ -54,10 +49,7 @@ export function sendWithin<T>(
 export function storageErrorOf(error: unknown, name: string): LockStorageError {
   if (error instanceof LockStorageError) return error;
   const why = error instanceof Error ? error.message : describeValue(error);
-  return new LockStorageError(`The store failed on lock '${name}': ${why}`, {
-    cause: error,
-    outcome: 'unknown',
-  });
+  return new LockStorageError(`The store failed on lock '${name}': ${why}`, { cause: error });
 }
 
 /** For a statement that failed behind another one: it may not have run, but the other one may have. */
@@ -119,7 +111,7 @@ export async function extendUntil(
     } catch (error) {
       const failure = storageErrorOf(error, name);
       if (failure.outcome === 'nothing-ran') throw failure;
-      if (failure.outcome === 'unknown') owner.expectUnsettledExtension();
+      if (failure.outcome === 'unknown') owner.hasUnsettledExtension = true;
       await pauseBefore(context, attempt, giveUpAtMs(), failure);
     }
   }

@@ -10,7 +10,6 @@ export interface LockRequest {
   readonly lockAtLeastForMs: number;
 }
 
-/** A request to extend a lease. */
 export interface ExtensionRequest extends LockRequest {
   /** The new owner in the record, another one per extension, so that a delayed extension matches nothing. */
   readonly nextOwner: string;
@@ -30,7 +29,6 @@ export interface Grant {
   readonly fencingToken: number | undefined;
 }
 
-/** A lock's record as it is stored. */
 export interface LockRecord extends Omit<LockState, 'name' | 'isHeld'> {
   /** Whether `lockUntil` is in the future by the store's clock. */
   readonly held: boolean;

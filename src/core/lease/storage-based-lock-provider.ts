@@ -44,14 +44,8 @@ export class StorageBasedLockProvider implements LockProvider {
 
   /** @throws InvalidLockConfigurationError for an invalid option */
   constructor(accessor: StorageAccessor, options: StorageBasedLockProviderOptions = {}) {
-    const {
-      id,
-      nameLength = DEFAULT_NAME_LENGTH,
-      statementTimeout = '5s',
-      keepRows = true,
-      clock = systemClock,
-      random = Math.random,
-    } = options;
+    const { id, nameLength = DEFAULT_NAME_LENGTH, statementTimeout = '5s', keepRows = true } = options;
+    const { clock = systemClock, random = Math.random } = options;
     this.#id = id;
     this.nameLength = checkNameLength(nameLength);
     this.statementTimeoutMs = parseStatementTimeout(statementTimeout);

@@ -45,7 +45,7 @@ export async function waitForLock(context: WaitContext, request: WaitRequest): P
     return await new Promise((resolve, reject) => {
       stop.signal.addEventListener('abort', () => reject(stop.signal.reason as Error));
       lock.then((granted) => {
-        if (stop.signal.aborted) void releaseLate(context, request, granted);
+        if (stop.signal.aborted) void releaseLate(context.queues, request.observer, granted);
         else resolve(granted);
       }, reject);
     });
@@ -55,11 +55,7 @@ export async function waitForLock(context: WaitContext, request: WaitRequest): P
 }
 
 /** Never rejects: the caller already has the reason of its signal. */
-async function releaseLate(
-  { queues }: WaitContext,
-  { observer }: WaitRequest,
-  lock: Lock | undefined,
-): Promise<void> {
+async function releaseLate(queues: LockQueues, observer: LockObserver, lock?: Lock): Promise<void> {
   try {
     await lock?.unlock();
     if (lock !== undefined) queues.notify(lock.name);
@@ -181,7 +177,6 @@ const queues = new WeakMap<LockProvider, LockQueues>();
 /** The waiters of this process, first come, first served per name. Only the first one of a name asks the store. */
 export class LockQueues {
   readonly #starts = new Map<string, Starts>();
-  /** Wakes the first waiter of each name. */
   readonly #wakes = new Map<string, () => void>();
 
   /** Managers with the same provider share their queues. */

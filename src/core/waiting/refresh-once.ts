@@ -60,7 +60,7 @@ async function refreshUsable<T extends NonNullable<unknown>>(
   context: WaitContext,
   old: T,
 ): Promise<T> {
-  if (refreshUnderWay(options, context) !== undefined) return old;
+  if (refreshUnderWay(options.name, context) !== undefined) return old;
   try {
     return (await startRefresh(options, context, 0))?.value ?? old;
   } catch (error) {
@@ -80,7 +80,7 @@ async function refreshMissing<T extends NonNullable<unknown>>(
   const { clock } = context;
   const endsAtMs = clock.monotonicMs() + waitMs;
   for (let leftMs = waitMs; ; leftMs = endsAtMs - clock.monotonicMs()) {
-    const shared = refreshUnderWay(options, context);
+    const shared = refreshUnderWay(options.name, context);
     const refresh = shared ?? startRefresh(options, context, Math.max(0, leftMs));
     // Our own refresh may take its time, but no call waits longer for that of another one.
     const refreshed = shared === undefined ? await refresh : await withinLimit(clock, refresh, leftMs);
@@ -94,10 +94,7 @@ async function refreshMissing<T extends NonNullable<unknown>>(
   );
 }
 
-function refreshUnderWay<T extends NonNullable<unknown>>(
-  { name }: RefreshOptions<T>,
-  context: WaitContext,
-): Refresh | undefined {
+function refreshUnderWay(name: string, context: WaitContext): Refresh | undefined {
   // A refresh of another call waits for this lease to end.
   if (liveLock(context.provider, name) !== undefined) return undefined;
   return refreshes.get(context)?.get(name);
