@@ -25,7 +25,6 @@ import type { LedgerContext } from './store-statements';
 
 type Periods = CalendarPeriodOptions & PeriodOptions;
 
-/** What decides which periods of a job are expected. */
 export interface Expectation {
   /** `undefined`: each period of the calendar is expected. */
   readonly schedule?: Schedule | undefined;
@@ -35,7 +34,7 @@ export interface Expectation {
 
 /** Of a job that is not registered yet, or only by an older version: until it is, nothing is expected. */
 export const NEVER = new Date(8.64e15);
-/** A job whose periods are known. */
+
 export interface PeriodicJob {
   readonly policy: JobPolicy;
   readonly expectation: Expectation;
@@ -178,7 +177,6 @@ export function isLongerThanADay({ kind }: PeriodOptions): boolean {
   return typeof kind === 'string' && !['tick', 'hour', 'day'].includes(kind);
 }
 
-/** The business date of an instant. */
 export function dayAround(at: Date, options: PeriodOptions): CalendarPeriod {
   return periodAt(at, { ...options, kind: 'day', target: 'current' });
 }
@@ -186,7 +184,6 @@ export function dayAround(at: Date, options: PeriodOptions): CalendarPeriod {
 /** The default of `lateAfter`. */
 export const LATE_AFTER_MS = 300_000;
 
-/** Of a registered job: the next scheduled time. */
 export function nextTimeOf({ declared }: RegisteredJob, now: Date): Date | undefined {
   return declared.enabled === false ? undefined : scheduleOf(declared)?.next(now);
 }

@@ -50,7 +50,6 @@ export function declaredPolicy({
   return { ...defaults, retry, onCrash, catchUp, startDeadlineMs: declared.startDeadlineMs, scope };
 }
 
-/** The time zone of a job that is registered: that of its periods, or of its first schedule. */
 export function zoneOf(declared: DeclaredJob | undefined): string | undefined {
   return declared?.timeZone ?? declared?.schedules.find((each) => 'expression' in each)?.timeZone;
 }

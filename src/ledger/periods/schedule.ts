@@ -48,19 +48,17 @@ export class Schedule {
   /**
    * @param of names the job in messages, for example ` of job 'close-day'`
    * @returns `undefined` without a schedule. An interval has no times that all instances share.
-   * @throws InvalidLockConfigurationError naming the expression and the field, or the time zone
+   * @throws InvalidLockConfigurationError naming an expression that cannot be read or never matches, or an unknown zone
    */
   static of(declared: readonly DeclaredSchedule[], of = ''): Schedule | undefined {
     const timed = declared.flatMap((each) => ('every' in each ? [] : [each]));
     return declared.length === 0 ? undefined : new Schedule(timed, of);
   }
 
-  /** The first time after an instant. `undefined`: there is none. */
   next(after: Date): Date | undefined {
     return earliestFirst(this.#times.map((times) => times.next(after)))[0];
   }
 
-  /** The last time not after an instant. */
   previous(notAfter: Date): Date | undefined {
     return earliestFirst(this.#times.map((times) => times.previous(notAfter))).at(-1);
   }
@@ -76,7 +74,6 @@ export class Schedule {
     return this.#newest.at;
   }
 
-  /** The first times after an instant, at most so many. */
   following(after: Date, limit: number): Date[] {
     const times: Date[] = [];
     for (let at = this.next(after); at !== undefined && times.length < limit; at = this.next(at))

@@ -51,7 +51,6 @@ export function parseCatchUpPolicy(options: CatchUpOptions, { of, endless }: Pol
   };
 }
 
-/** A period without a row, and the calendar's answer. */
 export interface CheckedPeriod {
   readonly period: CalendarPeriod;
   readonly answer: CalendarAnswer;

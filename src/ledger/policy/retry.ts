@@ -58,13 +58,11 @@ function parseUntil(until: RetryOptions['until'], { of, endless }: PolicySubject
 }
 
 export interface FailedAttempt {
-  /** The number of the failed attempt: 1 for the first. */
   readonly attempt: number;
   readonly policy: RetryPolicy;
   readonly error: unknown;
   readonly now: Date;
   readonly firstStartedAt: Date;
-  /** `undefined` for custom keys. */
   readonly periodEnd: Date | undefined;
 }
 
@@ -85,7 +83,6 @@ export function planRetry(failed: FailedAttempt): {
   return until !== undefined && retryAt >= until ? { finalReason: 'until' } : { retryAt };
 }
 
-/** The instant from which no attempt is retried; `undefined` if there is none. */
 export function retriesEndAt(
   run: Pick<FailedAttempt, 'policy' | 'firstStartedAt' | 'periodEnd'>,
 ): Date | undefined {

@@ -75,9 +75,7 @@ function isSameGrant(run: Run, { lockId, fencingToken, isRunningHere }: ClaimHol
   return run.claimedBy !== undefined && isRunningHere?.(run.claimedBy) === true;
 }
 
-/**
- * Whether the grant is older than the row's. Not after the row's lease: a lost token counter must not block forever.
- */
+/** Whether the grant is older than the row's. Not after the row's lease: a lost token counter must not block forever. */
 function isStale({ run, now }: FoundRun, { lockId, fencingToken }: ClaimHolder): boolean {
   if (run.lockId !== lockId || run.fencingToken === undefined || fencingToken === undefined) return false;
   return fencingToken < run.fencingToken && run.leaseUntil !== undefined && run.leaseUntil > now;

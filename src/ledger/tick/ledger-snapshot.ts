@@ -102,7 +102,6 @@ export async function readSnapshot(context: LedgerContext, request: PeriodReques
   }
 }
 
-/** The period that a request at this instant counts for. */
 export function periodOf({ policy, tick }: Pick<PeriodRequest, 'policy' | 'tick'>, instant: Date): Period {
   const { timeOf, id } = tick ?? {};
   const period = policy.periodAt(timeOf?.(instant) ?? instant);
@@ -146,7 +145,6 @@ function nearMissWarning(policy: JobPolicy, now: Date): string | undefined {
 
 const NOTHING: CatchUpPlan = { run: [], missed: [], undecided: [] };
 
-/** Finds the missed periods of a job, as its calendar answers now. */
 export async function findMissedPeriods(
   context: LedgerContext,
   request: PeriodicJob & Pick<PeriodRequest, 'scope'>,

@@ -98,7 +98,6 @@ export class RunLogs {
   }
 }
 
-/** What one attempt prints, until it is written. */
 class RunLog implements RunOutput {
   /** Of a line that has no end yet. */
   #tail = '';
