@@ -7,6 +7,7 @@ import { DAY_MS } from '../core/duration';
 import { readHold } from '../core/lease/hold-owner';
 import type { DeclaredJob, RegisteredJob } from './job-register';
 import { declaredPolicy } from './known-register';
+import { BoundedCache } from './periods/bounded-cache';
 import { askCalendar, everyDay, type CalendarAnswer } from './periods/calendar';
 import {
   nextPeriod,
@@ -40,18 +41,12 @@ export interface PeriodicJob {
   readonly expectation: Expectation;
 }
 
-const MOST_SCHEDULES = 5000;
 /** By their declaration. Each read of the register makes a new one. */
-const schedules = new Map<string, Schedule | undefined>();
+const schedules = new BoundedCache<Schedule | undefined>(5000);
 
 /** The schedule of a registered job. One that cannot be read here expects nothing: its instance has reported that. */
 export function scheduleOf({ schedules: declared }: Pick<DeclaredJob, 'schedules'>): Schedule | undefined {
-  const text = JSON.stringify(declared);
-  if (schedules.has(text)) return schedules.get(text);
-  if (schedules.size >= MOST_SCHEDULES) schedules.clear();
-  const schedule = readSchedule(declared);
-  schedules.set(text, schedule);
-  return schedule;
+  return schedules.get(JSON.stringify(declared), () => readSchedule(declared));
 }
 
 export function expectationOf({ declared, declaredAt = NEVER }: RegisteredJob): Expectation {
