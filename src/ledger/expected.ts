@@ -219,10 +219,9 @@ export function lateTime(
   const { start } = declaredPolicy({ job, declared })?.periodAt(due) ?? {};
   const isAnswered = ({ state, periodStart, finishedAt }: RunSummary): boolean => {
     if (start !== undefined && periodStart !== undefined && periodStart >= start) return true;
+    if (declared.kind !== 'tick') return false;
     // A tick that comes while the job runs has been answered.
-    return (
-      declared.kind === 'tick' && (state === 'running' || (finishedAt !== undefined && finishedAt >= due))
-    );
+    return state === 'running' || (finishedAt !== undefined && finishedAt >= due);
   };
   return runs.some(isAnswered) ? undefined : due;
 }

@@ -49,10 +49,7 @@ export interface Decision<T> {
   readonly events?: readonly NewRunEvent[] | undefined;
 }
 
-export interface PeekRequest {
-  readonly job: string;
-  readonly scope: string;
-  /** The requested period, if any. */
+export interface PeekRequest extends Pick<RunKey, 'job' | 'scope'> {
   readonly periodKey: string | undefined;
   /** Requests every run whose period begins then or later, too. */
   readonly since: Date | undefined;

@@ -98,9 +98,7 @@ export interface RunEvent {
 }
 
 /** One attempt, as its holder identifies it. */
-export interface Claim extends RunKey {
-  readonly generation: number;
-  readonly attempt: number;
+export interface Claim extends RunIdentity {
   readonly claimedBy: string;
 }
 

@@ -61,9 +61,7 @@ export interface PeriodOptions extends BusinessDateOptions {
   readonly target?: 'current' | 'previous' | undefined;
 }
 
-const KINDS: readonly string[] = [
-  ...(['tick', 'hour', 'day', 'week', 'month', 'quarter', 'year'] satisfies PeriodKind[]),
-];
+const KINDS = ['tick', 'hour', 'day', 'week', 'month', 'quarter', 'year'] satisfies PeriodKind[];
 const MOST_PERIODS = 10_000;
 
 /**

@@ -75,7 +75,7 @@ function probedStretches(timeZone: string, fromMs: number, toMs: number): Offset
       atMs = probeMs;
       continue;
     }
-    const changeMs = firstChange(formatter, atMs, probeMs, offsetMs);
+    const changeMs = firstChange(formatter, atMs, probeMs);
     stretches.push({ fromMs: beganMs, toMs: changeMs, offsetMs });
     offsetMs = offsetMsAt(formatter, changeMs);
     beganMs = atMs = changeMs;
@@ -83,13 +83,9 @@ function probedStretches(timeZone: string, fromMs: number, toMs: number): Offset
   return [...stretches, { fromMs: beganMs, toMs, offsetMs }];
 }
 
-/** Finds a change by bisection: the offset is `offsetMs` at `sameMs` and another at `otherMs`. */
-function firstChange(
-  formatter: Intl.DateTimeFormat,
-  sameMs: number,
-  otherMs: number,
-  offsetMs: number,
-): number {
+/** Finds a change by bisection: the offset at `otherMs` differs from that at `sameMs`. */
+function firstChange(formatter: Intl.DateTimeFormat, sameMs: number, otherMs: number): number {
+  const offsetMs = offsetMsAt(formatter, sameMs);
   let [before, after] = [sameMs, otherMs];
   while (after - before > 1000) {
     const middle = Math.floor((before + after) / 2);
@@ -128,14 +124,9 @@ function formatterOf(timeZone: string, option = 'timeZone'): Intl.DateTimeFormat
 }
 
 function refuse(option: string, timeZone: unknown, cause?: unknown): never {
-  if (typeof timeZone === 'string' && /^[+-]\d|^(UTC|GMT)[+-]\d/i.test(timeZone)) {
-    throw new InvalidLockConfigurationError(
-      `${option} is ${describeValue(timeZone)}, an offset without clock changes: ${REMEDY}, or 'Etc/GMT-1' for a zone that is always one hour east of UTC.`,
-      { cause },
-    );
-  }
-  throw new InvalidLockConfigurationError(
-    `${option} is ${describeValue(timeZone)}, which is not a time zone: ${REMEDY}.`,
-    { cause },
-  );
+  const isOffset = typeof timeZone === 'string' && /^[+-]\d|^(UTC|GMT)[+-]\d/i.test(timeZone);
+  const why = isOffset
+    ? `an offset without clock changes: ${REMEDY}, or 'Etc/GMT-1' for a zone that is always one hour east of UTC`
+    : `which is not a time zone: ${REMEDY}`;
+  throw new InvalidLockConfigurationError(`${option} is ${describeValue(timeZone)}, ${why}.`, { cause });
 }

@@ -158,9 +158,8 @@ function checkCalendar(calendar: unknown, of: string): void {
 
 /** @returns milliseconds. A first attempt begins no later than that after its scheduled time. */
 export function parseStartDeadline(startDeadline: Duration | undefined, of: string): number | undefined {
-  return startDeadline === undefined
-    ? undefined
-    : parsePositiveDuration(startDeadline, `startDeadline ${of}`);
+  if (startDeadline === undefined) return undefined;
+  return parsePositiveDuration(startDeadline, `startDeadline ${of}`);
 }
 
 export function isPastStartDeadline(

@@ -36,11 +36,7 @@ export function parseRetryPolicy(options: RetryOptions, subject: PolicySubject):
   const { maxDelay = Math.max(HOUR_MS, initialDelayMs) } = options;
   const maxDelayMs = parseDuration(maxDelay, `retry.maxDelay ${of}`);
   if (initialDelayMs > maxDelayMs)
-    refuseOption(
-      `retry.initialDelay ${of}`,
-      initialDelay,
-      `it is longer than maxDelay (${String(maxDelay)})`,
-    );
+    refuseOption(`retry.initialDelay ${of}`, initialDelay, `it is longer than maxDelay (${maxDelay})`);
   return {
     maxAttempts: checkCount(maxAttempts, MOST_ATTEMPTS, `retry.maxAttempts ${of}`),
     initialDelayMs,

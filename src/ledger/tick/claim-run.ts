@@ -82,12 +82,9 @@ export class RunClaimer {
     return { executed: true, value: await new Attempt(this.context, options, leaseUntilMs).run() };
   }
 
-  async #claim<T, R>(
-    tick: Tick<T>,
-    { period, timeZone, isNew, isOwn }: PlannedRun<R>,
-    claimedBy: string,
-  ): Promise<ClaimVerdict> {
+  async #claim<T, R>(tick: Tick<T>, planned: PlannedRun<R>, claimedBy: string): Promise<ClaimVerdict> {
     const { held, request, snapshot } = tick;
+    const { period, timeZone, isNew, isOwn } = planned;
     const { policy, scope, purpose } = request;
     const reason = isOwn && purpose === 'made-up' ? purpose : undefined;
     const run = { ...newRunOf({ job: policy.job, scope }, period, timeZone), reason };

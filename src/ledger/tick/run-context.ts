@@ -220,8 +220,6 @@ export function currentRun(options?: { readonly optional?: false | undefined }):
 export function currentRun(options: CurrentOptions): CurrentRun | undefined;
 export function currentRun({ optional = false }: CurrentOptions = {}): CurrentRun | undefined {
   if (optional) return currentContext();
-  return requiredContext(
-    'currentRun()',
-    ' If the code also runs elsewhere, call currentRun({ optional: true }).',
-  );
+  const hint = ' If the code also runs elsewhere, call currentRun({ optional: true }).';
+  return requiredContext('currentRun()', hint);
 }
