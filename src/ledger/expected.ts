@@ -7,6 +7,7 @@ import { DAY_MS } from '../core/duration';
 import { readHold } from '../core/lease/hold-owner';
 import type { DeclaredJob, RegisteredJob } from './job-register';
 import { declaredPolicy } from './known-register';
+import { BoundedCache } from './periods/bounded-cache';
 import { askCalendar, everyDay, type CalendarAnswer } from './periods/calendar';
 import {
   nextPeriod,
@@ -25,7 +26,6 @@ import type { LedgerContext } from './store-statements';
 
 type Periods = CalendarPeriodOptions & PeriodOptions;
 
-/** What decides which periods of a job are expected. */
 export interface Expectation {
   /** `undefined`: each period of the calendar is expected. */
   readonly schedule?: Schedule | undefined;
@@ -35,24 +35,18 @@ export interface Expectation {
 
 /** Of a job that is not registered yet, or only by an older version: until it is, nothing is expected. */
 export const NEVER = new Date(8.64e15);
-/** A job whose periods are known. */
+
 export interface PeriodicJob {
   readonly policy: JobPolicy;
   readonly expectation: Expectation;
 }
 
-const MOST_SCHEDULES = 5000;
 /** By their declaration. Each read of the register makes a new one. */
-const schedules = new Map<string, Schedule | undefined>();
+const schedules = new BoundedCache<Schedule | undefined>(5000);
 
 /** The schedule of a registered job. One that cannot be read here expects nothing: its instance has reported that. */
 export function scheduleOf({ schedules: declared }: Pick<DeclaredJob, 'schedules'>): Schedule | undefined {
-  const text = JSON.stringify(declared);
-  if (schedules.has(text)) return schedules.get(text);
-  if (schedules.size >= MOST_SCHEDULES) schedules.clear();
-  const schedule = readSchedule(declared);
-  schedules.set(text, schedule);
-  return schedule;
+  return schedules.get(JSON.stringify(declared), () => readSchedule(declared));
 }
 
 export function expectationOf({ declared, declaredAt = NEVER }: RegisteredJob): Expectation {
@@ -178,7 +172,6 @@ export function isLongerThanADay({ kind }: PeriodOptions): boolean {
   return typeof kind === 'string' && !['tick', 'hour', 'day'].includes(kind);
 }
 
-/** The business date of an instant. */
 export function dayAround(at: Date, options: PeriodOptions): CalendarPeriod {
   return periodAt(at, { ...options, kind: 'day', target: 'current' });
 }
@@ -186,7 +179,6 @@ export function dayAround(at: Date, options: PeriodOptions): CalendarPeriod {
 /** The default of `lateAfter`. */
 export const LATE_AFTER_MS = 300_000;
 
-/** Of a registered job: the next scheduled time. */
 export function nextTimeOf({ declared }: RegisteredJob, now: Date): Date | undefined {
   return declared.enabled === false ? undefined : scheduleOf(declared)?.next(now);
 }
@@ -227,10 +219,9 @@ export function lateTime(
   const { start } = declaredPolicy({ job, declared })?.periodAt(due) ?? {};
   const isAnswered = ({ state, periodStart, finishedAt }: RunSummary): boolean => {
     if (start !== undefined && periodStart !== undefined && periodStart >= start) return true;
+    if (declared.kind !== 'tick') return false;
     // A tick that comes while the job runs has been answered.
-    return (
-      declared.kind === 'tick' && (state === 'running' || (finishedAt !== undefined && finishedAt >= due))
-    );
+    return state === 'running' || (finishedAt !== undefined && finishedAt >= due);
   };
   return runs.some(isAnswered) ? undefined : due;
 }

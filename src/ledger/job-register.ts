@@ -63,7 +63,6 @@ export interface RegisteredJob extends JobRegistration {
 }
 
 export interface JobRegister {
-  /** The current time of the store. */
   readonly now: Date;
   /** In the order of their names. */
   readonly jobs: readonly RegisteredJob[];
@@ -76,7 +75,6 @@ export interface UnreadableJob extends Pick<RegisteredJob, 'job' | 'version' | '
   readonly declared?: DeclaredJob | undefined;
 }
 
-/** An answer that the register does not have yet. */
 export interface JobAnswer {
   readonly job: string;
   readonly answeredAt: Date;
@@ -98,7 +96,6 @@ export function scheduleText({ schedules, kind, timeZone, dayStart, target, enab
   return JSON.stringify([texts, kind, timeZone, dayStart, target, enabled]);
 }
 
-/** For people. */
 export function describeSchedules({ schedules, enabled }: DeclaredJob): string {
   return [...schedules.map(describeSchedule), ...(enabled === false ? ['disabled'] : [])].join('; ');
 }
@@ -116,7 +113,6 @@ export function isDeclaration(value: unknown): value is DeclaredJob {
   return typeof lock === 'string' && typeof kind === 'string' && Array.isArray(schedules);
 }
 
-/** Since when a job that is registered now is declared as it is. */
 export function declaredSince(
   stored: RegisteredJob | undefined,
   { declared }: Pick<JobRegistration, 'declared'>,
@@ -136,7 +132,6 @@ export function isDeclaredOtherwise(
   return isFresh(registeredAt, now) && differencesOf(there, here).length > 0;
 }
 
-/** Whether another instance, which is not on standby, declares the job. */
 export function isActiveElsewhere(stored: RegisteredJob | undefined, instance: string, now: Date): boolean {
   if (stored === undefined || stored.registeredBy === instance) return false;
   return stored.declared.standby !== true && isFresh(stored.registeredAt, now);

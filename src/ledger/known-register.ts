@@ -13,8 +13,8 @@ export async function readKnownRegister(context: LedgerContext): Promise<JobRegi
   const register = await context.store.jobs(limitOf(context)).catch(noneAfter(SchemaMismatchError));
   if (register === undefined) return undefined;
   const { now, jobs, unreadable = [] } = register;
-  const [read, unread] = [true, false].map((is) => jobs.filter((job) => isReadable(job) === is));
-  return { now, jobs: read ?? [], unreadable: [...unreadable, ...(unread ?? [])] };
+  const unread = jobs.filter((job) => !isReadable(job));
+  return { now, jobs: jobs.filter(isReadable), unreadable: [...unreadable, ...unread] };
 }
 
 /** A newer version can declare periods that this one does not know. */
@@ -39,10 +39,8 @@ export function unknownZoneOf(declared: DeclaredJob | undefined): string | undef
 }
 
 /** What an instance declared, without its calendar. `undefined` for a job without periods, and for a key function. */
-export function declaredPolicy({
-  job,
-  declared,
-}: Pick<RegisteredJob, 'job' | 'declared'>): JobPolicy | undefined {
+export function declaredPolicy(registered: Pick<RegisteredJob, 'job' | 'declared'>): JobPolicy | undefined {
+  const { job, declared } = registered;
   const { kind, timeZone, dayStart, target, scope = '' } = declared;
   if (kind === 'lock' || kind === 'custom') return undefined;
   const defaults = parseJobPolicy({ period: kind, timeZone, dayStart, target }, job);
@@ -50,7 +48,6 @@ export function declaredPolicy({
   return { ...defaults, retry, onCrash, catchUp, startDeadlineMs: declared.startDeadlineMs, scope };
 }
 
-/** The time zone of a job that is registered: that of its periods, or of its first schedule. */
 export function zoneOf(declared: DeclaredJob | undefined): string | undefined {
   return declared?.timeZone ?? declared?.schedules.find((each) => 'expression' in each)?.timeZone;
 }

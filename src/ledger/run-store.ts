@@ -12,7 +12,6 @@ export interface NewRun extends RunKey, RunPeriod {
   /** For a run that starts at once, as attempt 1. A pending run is due from now on. */
   readonly started?:
     | {
-        /** Unique for this attempt. */
         readonly claimedBy: string;
         readonly lockId: string;
         readonly fencingToken: number | undefined;
@@ -50,10 +49,7 @@ export interface Decision<T> {
   readonly events?: readonly NewRunEvent[] | undefined;
 }
 
-export interface PeekRequest {
-  readonly job: string;
-  readonly scope: string;
-  /** The requested period, if any. */
+export interface PeekRequest extends Pick<RunKey, 'job' | 'scope'> {
   readonly periodKey: string | undefined;
   /** Requests every run whose period begins then or later, too. */
   readonly since: Date | undefined;
@@ -111,9 +107,10 @@ export interface SummaryQuery {
 export type OverdueScope = Pick<RunKey, 'job' | 'scope'>;
 
 /**
- * A store of runs, of cronlatch itself: in a database, or in memory. Each method is one atomic step, committed when its promise resolves, outside any transaction of
- * the caller. It settles within its time limit. On failure it rejects with a `LockStorageError` whose `outcome`
- * reports what is known: `contention` means that another transaction was in the way and nothing was written.
+ * A store of runs, of cronlatch itself: in a database, or in memory. Each method is one atomic step, committed when its
+ * promise resolves, outside any transaction of the caller. It settles within its time limit. On failure it rejects with a
+ * `LockStorageError` whose `outcome` reports what is known: `contention` means that another transaction was in the way
+ * and nothing was written.
  *
  * Names and keys are compared byte for byte. Instants come from the store's clock, with a precision of at least a
  * millisecond.

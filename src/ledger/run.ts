@@ -18,7 +18,6 @@ export interface RunKey {
   readonly periodKey: string;
 }
 
-/** The limits of a run's period, and its time zone. */
 export interface RunPeriod {
   /** `undefined`, like the end, for custom keys. */
   readonly periodStart: Date | undefined;
@@ -26,7 +25,6 @@ export interface RunPeriod {
   readonly timeZone: string | undefined;
 }
 
-/** A run of a period that has none yet. */
 export function newRunOf(
   { job, scope }: Pick<RunKey, 'job' | 'scope'>,
   period: { readonly key: string; readonly start?: Date | undefined; readonly end?: Date | undefined },
@@ -100,9 +98,7 @@ export interface RunEvent {
 }
 
 /** One attempt, as its holder identifies it. */
-export interface Claim extends RunKey {
-  readonly generation: number;
-  readonly attempt: number;
+export interface Claim extends RunIdentity {
   readonly claimedBy: string;
 }
 

@@ -14,7 +14,6 @@ import type { RunStore } from './run-store';
 
 const MOST_TRIES = 4;
 
-/** The context of all code that works on runs. */
 export interface LedgerContext {
   readonly store: RunStore;
   readonly lockProvider: LockProvider;

@@ -44,9 +44,7 @@ function withDates(
   return { isBusinessDay: (date) => (known.has(date) ? areBusinessDays : calendar.isBusinessDay(date)) };
 }
 
-/**
- * A calendar's answer. While the calendar fails, nothing runs and nothing is recorded. cronlatch asks it again later.
- */
+/** A calendar's answer. While the calendar fails, nothing runs and nothing is recorded. cronlatch asks it again later. */
 export type CalendarAnswer = 'business-day' | 'holiday' | CalendarFailure;
 
 export interface CalendarFailure {

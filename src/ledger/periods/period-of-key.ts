@@ -61,8 +61,7 @@ function dayOfParts(year: string, month: number, day: number): number {
 export function periodOfRun(run: RunSummary, options: PeriodOptions): Period {
   const { periodKey: key, periodStart: start, periodEnd: end, timeZone = options.timeZone, createdAt } = run;
   const isDay = /^\d{4}-\d\d-\d\d$/.test(key);
-  const businessDate = isDay
-    ? key
-    : businessDateAt(start ?? createdAt, { timeZone, dayStart: options.dayStart });
+  const dayOptions = { timeZone, dayStart: options.dayStart };
+  const businessDate = isDay ? key : businessDateAt(start ?? createdAt, dayOptions);
   return { key, businessDate, start, end };
 }

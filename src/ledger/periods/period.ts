@@ -15,6 +15,7 @@ import { DAY_MS, HOUR_MS } from '../../core/duration';
 import { InvalidLockConfigurationError } from '../../core/errors';
 import { checkStoredName } from '../../core/lock-name';
 import { LONGEST_KEY } from '../run';
+import { BoundedCache } from './bounded-cache';
 import {
   type BusinessDateOptions,
   checkDayRule,
@@ -60,9 +61,7 @@ export interface PeriodOptions extends BusinessDateOptions {
   readonly target?: 'current' | 'previous' | undefined;
 }
 
-const KINDS: readonly string[] = [
-  ...(['tick', 'hour', 'day', 'week', 'month', 'quarter', 'year'] satisfies PeriodKind[]),
-];
+const KINDS = ['tick', 'hour', 'day', 'week', 'month', 'quarter', 'year'] satisfies PeriodKind[];
 const MOST_PERIODS = 10_000;
 
 /**
@@ -208,26 +207,17 @@ function twoDigits(value: number): string {
   return String(value).padStart(2, '0');
 }
 
-/** A year of one zone takes at most 366 for each kind. */
-const MOST_LIMITS = 5000;
-/** A tick that catches up asks for the same periods as the one before it. */
-const limitsByDay = new Map<string, PeriodLimits>();
+/** A tick that catches up asks for the same periods as the one before it: at most 366 a year for each zone and kind. */
+const limitsByDay = new BoundedCache<PeriodLimits>(5000);
 
 function limitsOfDay(day: number, kind: DatedKind, rule: DayRule): PeriodLimits {
-  const id = `${day} ${kind} ${rule.dayStartMs} ${rule.timeZone}`;
-  const cached = limitsByDay.get(id);
-  if (cached !== undefined) return cached;
-  const { firstDay, nextFirstDay } = dayRangeAround(day, kind);
-  const startMs = startOfDayMs(firstDay, rule);
-  const limits = {
-    key: keyOfDay(firstDay, kind),
-    businessDate: dateOf(dayAt(startMs, rule)),
-    startMs,
-    endMs: startOfDayMs(nextFirstDay, rule),
-  };
-  if (limitsByDay.size >= MOST_LIMITS) limitsByDay.clear();
-  limitsByDay.set(id, limits);
-  return limits;
+  return limitsByDay.get(`${day} ${kind} ${rule.dayStartMs} ${rule.timeZone}`, () => {
+    const { firstDay, nextFirstDay } = dayRangeAround(day, kind);
+    const startMs = startOfDayMs(firstDay, rule);
+    const key = keyOfDay(firstDay, kind);
+    const businessDate = dateOf(dayAt(startMs, rule));
+    return { key, businessDate, startMs, endMs: startOfDayMs(nextFirstDay, rule) };
+  });
 }
 
 /** Kinds of periods that consist of whole business dates. */

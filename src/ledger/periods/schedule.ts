@@ -3,6 +3,7 @@ import { hostTimeZone } from '../../core/clock';
 import { DAY_MS } from '../../core/duration';
 import { InvalidLockConfigurationError } from '../../core/errors';
 import { describeValue, refuseOption } from '../../core/options';
+import { BoundedCache } from './bounded-cache';
 import { DIALECTS, readExpression, type Dialect } from './schedule-expression';
 import { checkTimeZone, MOST_OFFSET_MS, offsetStretches, type OffsetStretch } from './time-zone';
 
@@ -28,41 +29,35 @@ export function intervalOf(schedules: readonly DeclaredSchedule[] = []): number 
 
 type Times = Pick<CronTimes, 'next' | 'previous'>;
 
-/** A year of hours. */
-const MOST_REMEMBERED = 10_000;
-
 /** The scheduled times of a job: those of all its schedules. */
 export class Schedule {
   /** Of an expression that only its scheduler can read: it has no times here. */
-  static readonly UNKNOWN = new Schedule([], '');
-  readonly #times: readonly Times[];
-  /** The first times of past periods, which never change. */
-  readonly #known = new Map<string, Date | undefined>();
+  static readonly UNKNOWN = new Schedule([]);
+  /** The first times of past periods, which never change: those of a year of hours. */
+  readonly #known = new BoundedCache<Date | undefined>(10_000);
   #newest: { readonly at: Date | undefined; readonly fromMs: number; readonly nextMs: number } | undefined;
 
-  /** @throws InvalidLockConfigurationError for an expression that cannot be read or never matches, and for an unknown zone */
-  private constructor(declared: readonly (DeclaredCron | { readonly at: string })[], of: string) {
-    this.#times = declared.map((each) => ('at' in each ? onceAt(new Date(each.at)) : cronTimes(each, of)));
-  }
+  private constructor(private readonly times: readonly Times[]) {}
 
   /**
    * @param of names the job in messages, for example ` of job 'close-day'`
    * @returns `undefined` without a schedule. An interval has no times that all instances share.
-   * @throws InvalidLockConfigurationError naming the expression and the field, or the time zone
+   * @throws InvalidLockConfigurationError naming an expression that cannot be read or never matches, or an unknown zone
    */
   static of(declared: readonly DeclaredSchedule[], of = ''): Schedule | undefined {
-    const timed = declared.flatMap((each) => ('every' in each ? [] : [each]));
-    return declared.length === 0 ? undefined : new Schedule(timed, of);
+    const times = declared.flatMap((each): Times[] => {
+      if ('every' in each) return [];
+      return ['at' in each ? onceAt(new Date(each.at)) : cronTimes(each, of)];
+    });
+    return declared.length === 0 ? undefined : new Schedule(times);
   }
 
-  /** The first time after an instant. `undefined`: there is none. */
   next(after: Date): Date | undefined {
-    return earliestFirst(this.#times.map((times) => times.next(after)))[0];
+    return earliestFirst(this.times.map((times) => times.next(after)))[0];
   }
 
-  /** The last time not after an instant. */
   previous(notAfter: Date): Date | undefined {
-    return earliestFirst(this.#times.map((times) => times.previous(notAfter))).at(-1);
+    return earliestFirst(this.times.map((times) => times.previous(notAfter))).at(-1);
   }
 
   /** As `previous`, for one that asks often: computes times only when the next one has come. */
@@ -76,7 +71,6 @@ export class Schedule {
     return this.#newest.at;
   }
 
-  /** The first times after an instant, at most so many. */
   following(after: Date, limit: number): Date[] {
     const times: Date[] = [];
     for (let at = this.next(after); at !== undefined && times.length < limit; at = this.next(at))
@@ -86,13 +80,10 @@ export class Schedule {
 
   /** The first time from `start` on, before `end`. */
   firstIn({ start, end }: { readonly start: Date; readonly end: Date }): Date | undefined {
-    const id = `${start.getTime()} ${end.getTime()}`;
-    if (this.#known.has(id)) return this.#known.get(id);
-    const next = this.next(new Date(start.getTime() - 1));
-    const first = next !== undefined && next < end ? next : undefined;
-    if (this.#known.size >= MOST_REMEMBERED) this.#known.clear();
-    this.#known.set(id, first);
-    return first;
+    return this.#known.get(`${start.getTime()} ${end.getTime()}`, () => {
+      const next = this.next(new Date(start.getTime() - 1));
+      return next !== undefined && next < end ? next : undefined;
+    });
   }
 }
 
@@ -108,19 +99,12 @@ function onceAt(at: Date): Times {
 }
 
 /** By expression, zone and dialect: many jobs of many instances have the same. */
-const known = new Map<string, CronTimes>();
-const MOST_KNOWN = 5000;
+const known = new BoundedCache<CronTimes>(5000);
 
 /** @throws InvalidLockConfigurationError as `Schedule.of` does */
-function cronTimes(declared: DeclaredCron, of: string): CronTimes {
-  const { expression, timeZone = hostTimeZone(), dialect } = declared;
+function cronTimes({ expression, timeZone = hostTimeZone(), dialect }: DeclaredCron, of: string): CronTimes {
   const id = JSON.stringify([expression, timeZone, dialect]);
-  let times = known.get(id);
-  if (times !== undefined) return times;
-  times = new CronTimes({ expression, timeZone, dialect }, of);
-  if (known.size >= MOST_KNOWN) known.clear();
-  known.set(id, times);
-  return times;
+  return known.get(id, () => new CronTimes({ expression, timeZone, dialect }, of));
 }
 
 /** Also as a list or a range: `3,3` and `3-3`. */

@@ -1,6 +1,7 @@
 import { describeValue } from '../../core/options';
 import { DAY_MS, HOUR_MS } from '../../core/duration';
 import { InvalidLockConfigurationError } from '../../core/errors';
+import { BoundedCache } from './bounded-cache';
 
 /** The time from `fromMs` until `toMs`, during which a zone's wall clock is `offsetMs` ahead of UTC. */
 export interface OffsetStretch {
@@ -33,10 +34,9 @@ export function checkTimeZone(timeZone: string, option = 'timeZone'): void {
 
 /** The time that one lookup covers. Without blocks, a year of hours would call Intl tens of thousands of times. */
 const BLOCK_MS = 32 * DAY_MS;
-/** A year of one zone takes twelve. */
-const MOST_BLOCKS = 5000;
 const LAST_MS = 8.64e15;
-const blocks = new Map<string, readonly OffsetStretch[]>();
+/** A year of one zone takes twelve. */
+const blocks = new BoundedCache<readonly OffsetStretch[]>(5000);
 
 /** The stretches that make up the time from `fromMs` until `toMs`, in whole milliseconds. */
 export function offsetStretches(timeZone: string, fromMs: number, toMs: number): OffsetStretch[] {
@@ -57,15 +57,11 @@ export function offsetStretches(timeZone: string, fromMs: number, toMs: number):
 }
 
 function stretchesOfBlock(timeZone: string, block: number): readonly OffsetStretch[] {
-  const key = `${timeZone.toLowerCase()} ${block}`;
-  const cached = blocks.get(key);
-  if (cached !== undefined) return cached;
-  if (blocks.size >= MOST_BLOCKS) blocks.clear();
   // No Date is later or earlier, and Intl accepts none.
   const within = (ms: number): number => Math.max(-LAST_MS, Math.min(ms, LAST_MS + 1));
-  const stretches = probedStretches(timeZone, within(block * BLOCK_MS), within((block + 1) * BLOCK_MS));
-  blocks.set(key, stretches);
-  return stretches;
+  return blocks.get(`${timeZone.toLowerCase()} ${block}`, () =>
+    probedStretches(timeZone, within(block * BLOCK_MS), within((block + 1) * BLOCK_MS)),
+  );
 }
 
 function probedStretches(timeZone: string, fromMs: number, toMs: number): OffsetStretch[] {
@@ -79,7 +75,7 @@ function probedStretches(timeZone: string, fromMs: number, toMs: number): Offset
       atMs = probeMs;
       continue;
     }
-    const changeMs = firstChange(formatter, atMs, probeMs, offsetMs);
+    const changeMs = firstChange(formatter, atMs, probeMs);
     stretches.push({ fromMs: beganMs, toMs: changeMs, offsetMs });
     offsetMs = offsetMsAt(formatter, changeMs);
     beganMs = atMs = changeMs;
@@ -87,13 +83,9 @@ function probedStretches(timeZone: string, fromMs: number, toMs: number): Offset
   return [...stretches, { fromMs: beganMs, toMs, offsetMs }];
 }
 
-/** Finds a change by bisection: the offset is `offsetMs` at `sameMs` and another at `otherMs`. */
-function firstChange(
-  formatter: Intl.DateTimeFormat,
-  sameMs: number,
-  otherMs: number,
-  offsetMs: number,
-): number {
+/** Finds a change by bisection: the offset at `otherMs` differs from that at `sameMs`. */
+function firstChange(formatter: Intl.DateTimeFormat, sameMs: number, otherMs: number): number {
+  const offsetMs = offsetMsAt(formatter, sameMs);
   let [before, after] = [sameMs, otherMs];
   while (after - before > 1000) {
     const middle = Math.floor((before + after) / 2);
@@ -132,14 +124,9 @@ function formatterOf(timeZone: string, option = 'timeZone'): Intl.DateTimeFormat
 }
 
 function refuse(option: string, timeZone: unknown, cause?: unknown): never {
-  if (typeof timeZone === 'string' && /^[+-]\d|^(UTC|GMT)[+-]\d/i.test(timeZone)) {
-    throw new InvalidLockConfigurationError(
-      `${option} is ${describeValue(timeZone)}, an offset without clock changes: ${REMEDY}, or 'Etc/GMT-1' for a zone that is always one hour east of UTC.`,
-      { cause },
-    );
-  }
-  throw new InvalidLockConfigurationError(
-    `${option} is ${describeValue(timeZone)}, which is not a time zone: ${REMEDY}.`,
-    { cause },
-  );
+  const isOffset = typeof timeZone === 'string' && /^[+-]\d|^(UTC|GMT)[+-]\d/i.test(timeZone);
+  const why = isOffset
+    ? `an offset without clock changes: ${REMEDY}, or 'Etc/GMT-1' for a zone that is always one hour east of UTC`
+    : `which is not a time zone: ${REMEDY}`;
+  throw new InvalidLockConfigurationError(`${option} is ${describeValue(timeZone)}, ${why}.`, { cause });
 }

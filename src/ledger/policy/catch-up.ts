@@ -34,16 +34,12 @@ const MOST_RUNS = 1000;
 /** @throws InvalidLockConfigurationError naming the option and its value */
 export function parseCatchUpPolicy(options: CatchUpOptions, { of, endless }: PolicySubject): CatchUpPolicy {
   const { catchUp = 'none', catchUpWindow = '7d', catchUpLimit = 31 } = options;
-  if (!POLICIES.includes(catchUp))
-    refuseOption(`catchUp ${of}`, catchUp, `it must be 'none', 'latest' or 'all'`);
+  const refuse = (why: string): never => refuseOption(`catchUp ${of}`, catchUp, why);
+  if (!POLICIES.includes(catchUp)) refuse(`it must be 'none', 'latest' or 'all'`);
   if (endless === 'a tick' && catchUp !== 'none')
-    refuseOption(`catchUp ${of}`, catchUp, `a tick is never caught up with. Use a period such as 'hour'`);
+    refuse(`a tick is never caught up with. Use a period such as 'hour'`);
   if (endless !== undefined && catchUp === 'latest')
-    refuseOption(
-      `catchUp ${of}`,
-      catchUp,
-      `the periods of a key function have no order, so none is the latest. Use 'all' or 'none'`,
-    );
+    refuse(`the periods of a key function have no order, so none is the latest. Use 'all' or 'none'`);
   return {
     catchUp,
     windowMs: parsePositiveDuration(catchUpWindow, `catchUpWindow ${of}`),
@@ -51,7 +47,6 @@ export function parseCatchUpPolicy(options: CatchUpOptions, { of, endless }: Pol
   };
 }
 
-/** A period without a row, and the calendar's answer. */
 export interface CheckedPeriod {
   readonly period: CalendarPeriod;
   readonly answer: CalendarAnswer;

@@ -52,9 +52,7 @@ export interface OncePerOptions extends CatchUpOptions {
    * one is a business day. Default: every date.
    */
   readonly calendar?: BusinessCalendar | undefined;
-  /**
-   * Divides the job, for example by tenant: it runs once per period and scope. A function gets the call's arguments.
-   */
+  /** Divides the job, for example by tenant: it runs once per period and scope. A function gets the call's arguments. */
   readonly scope?: string | ((...args: never[]) => string) | undefined;
   /** Required if `scope` is a function. Returns the arguments for an overdue run that no call of the job starts. */
   readonly resume?: ((run: RunKey) => readonly unknown[]) | undefined;
@@ -84,9 +82,8 @@ export interface JobPolicy {
   readonly catchUp: CatchUpPolicy;
   readonly calendar: BusinessCalendar;
   readonly maxSkewMs: number;
-  /** Divides the job: once per period in each scope. `''` for none. */
+  /** `''` for none. */
   readonly scope: string | ((...args: never[]) => string);
-  /** The arguments for an overdue run's call of the handler. Default: none. */
   readonly resume: OncePerConfiguration['resume'];
 }
 
@@ -161,9 +158,8 @@ function checkCalendar(calendar: unknown, of: string): void {
 
 /** @returns milliseconds. A first attempt begins no later than that after its scheduled time. */
 export function parseStartDeadline(startDeadline: Duration | undefined, of: string): number | undefined {
-  return startDeadline === undefined
-    ? undefined
-    : parsePositiveDuration(startDeadline, `startDeadline ${of}`);
+  if (startDeadline === undefined) return undefined;
+  return parsePositiveDuration(startDeadline, `startDeadline ${of}`);
 }
 
 export function isPastStartDeadline(

@@ -36,11 +36,7 @@ export function parseRetryPolicy(options: RetryOptions, subject: PolicySubject):
   const { maxDelay = Math.max(HOUR_MS, initialDelayMs) } = options;
   const maxDelayMs = parseDuration(maxDelay, `retry.maxDelay ${of}`);
   if (initialDelayMs > maxDelayMs)
-    refuseOption(
-      `retry.initialDelay ${of}`,
-      initialDelay,
-      `it is longer than maxDelay (${String(maxDelay)})`,
-    );
+    refuseOption(`retry.initialDelay ${of}`, initialDelay, `it is longer than maxDelay (${maxDelay})`);
   return {
     maxAttempts: checkCount(maxAttempts, MOST_ATTEMPTS, `retry.maxAttempts ${of}`),
     initialDelayMs,
@@ -58,13 +54,11 @@ function parseUntil(until: RetryOptions['until'], { of, endless }: PolicySubject
 }
 
 export interface FailedAttempt {
-  /** The number of the failed attempt: 1 for the first. */
   readonly attempt: number;
   readonly policy: RetryPolicy;
   readonly error: unknown;
   readonly now: Date;
   readonly firstStartedAt: Date;
-  /** `undefined` for custom keys. */
   readonly periodEnd: Date | undefined;
 }
 
@@ -85,7 +79,6 @@ export function planRetry(failed: FailedAttempt): {
   return until !== undefined && retryAt >= until ? { finalReason: 'until' } : { retryAt };
 }
 
-/** The instant from which no attempt is retried; `undefined` if there is none. */
 export function retriesEndAt(
   run: Pick<FailedAttempt, 'policy' | 'firstStartedAt' | 'periodEnd'>,
 ): Date | undefined {

@@ -27,13 +27,11 @@ import { Attempt } from './run-attempt';
 import { RunContext } from './run-context';
 import type { Tick } from './plan-tick';
 
-/** One period that a tick runs under its lock. */
 interface PlannedRun<T> {
   readonly period: Period;
   readonly timeZone: string | undefined;
   /** The snapshot, read before the lock, found no row. */
   readonly isNew: boolean;
-  /** Whether it is the tick's own period. */
   readonly isOwn: boolean;
   readonly task: LockedTask<T>;
 }
@@ -41,7 +39,6 @@ interface PlannedRun<T> {
 /** How long a tick tries to settle a claim without an answer. */
 const LONGEST_UNCLAIM_MS = 60_000;
 
-/** Claims the run of one period for a tick, then runs it. */
 export class RunClaimer {
   /** The attempts that are running in this process, by their claims. */
   readonly #attempts = new Set<string>();
@@ -85,12 +82,9 @@ export class RunClaimer {
     return { executed: true, value: await new Attempt(this.context, options, leaseUntilMs).run() };
   }
 
-  async #claim<T, R>(
-    tick: Tick<T>,
-    { period, timeZone, isNew, isOwn }: PlannedRun<R>,
-    claimedBy: string,
-  ): Promise<ClaimVerdict> {
+  async #claim<T, R>(tick: Tick<T>, planned: PlannedRun<R>, claimedBy: string): Promise<ClaimVerdict> {
     const { held, request, snapshot } = tick;
+    const { period, timeZone, isNew, isOwn } = planned;
     const { policy, scope, purpose } = request;
     const reason = isOwn && purpose === 'made-up' ? purpose : undefined;
     const run = { ...newRunOf({ job: policy.job, scope }, period, timeZone), reason };
@@ -200,7 +194,6 @@ function longestLeaseMs({ renewEveryMs, maxLockDurationMs, lockAtMostForMs }: Lo
   return renewEveryMs === undefined ? lockAtMostForMs : maxLockDurationMs;
 }
 
-/** Whether the period lies before the one of a tick that comes now. */
 function isPast<T>({ start }: Period, { request: { policy }, snapshot }: Tick<T>): boolean {
   const current = policy.periodAt(snapshot.now).start;
   const isOrdered = calendarPeriodsOf(policy) !== undefined;

@@ -1,3 +1,4 @@
+import type { SkipReason } from '../../core';
 import { timeText } from '../operator/state-of-run';
 import { earliestTickOf, isPastStartDeadline, type JobPolicy } from '../policy/job-policy';
 import { retriesEndAt } from '../policy/retry';
@@ -12,22 +13,13 @@ export interface ClaimHolder extends NonNullable<NewRun['started']> {
   readonly scheduledAt?: Date | undefined;
 }
 
-type ClaimRefusal =
-  | 'already-completed'
-  | 'running-elsewhere'
-  | 'not-due'
-  | 'exhausted'
-  | 'interrupted'
-  | 'skipped'
-  | 'deadline';
-
 export type ClaimVerdict =
   /** `lost` is the attempt that this one repeats, if any. */
   | { readonly kind: 'claimed'; readonly claim: Claim; readonly lost?: Run | undefined }
   /** `lost`: its holder is gone, or has lost its lease. `unproven`: it may still run elsewhere, until its longest lease has ended. */
   | {
       readonly kind: 'refused';
-      readonly reason: ClaimRefusal;
+      readonly reason: SkipReason;
       readonly lost?: Run | undefined;
       readonly unproven?: Run | undefined;
     };
@@ -75,9 +67,7 @@ function isSameGrant(run: Run, { lockId, fencingToken, isRunningHere }: ClaimHol
   return run.claimedBy !== undefined && isRunningHere?.(run.claimedBy) === true;
 }
 
-/**
- * Whether the grant is older than the row's. Not after the row's lease: a lost token counter must not block forever.
- */
+/** Whether the grant is older than the row's. Not after the row's lease: a lost token counter must not block forever. */
 function isStale({ run, now }: FoundRun, { lockId, fencingToken }: ClaimHolder): boolean {
   if (run.lockId !== lockId || run.fencingToken === undefined || fencingToken === undefined) return false;
   return fencingToken < run.fencingToken && run.leaseUntil !== undefined && run.leaseUntil > now;
@@ -172,7 +162,7 @@ export function lostEventOf(run: Run, why = 'its lease ended'): NewRunEvent {
   return runEventOf(run, 'lost', detail);
 }
 
-function refuse(reason: ClaimRefusal): Decision<ClaimVerdict> {
+function refuse(reason: SkipReason): Decision<ClaimVerdict> {
   return { value: { kind: 'refused', reason } };
 }
 

@@ -1,5 +1,4 @@
 import { momentOf, type Moment } from '../../core/clock';
-import type { CalendarFailure } from '../periods/calendar';
 import { periodAt, type Period } from '../periods/period';
 import { askForPeriod, periodsWithoutRun, type PeriodicJob } from '../expected';
 import { planCatchUp, type CatchUpPlan } from '../policy/catch-up';
@@ -102,7 +101,6 @@ export async function readSnapshot(context: LedgerContext, request: PeriodReques
   }
 }
 
-/** The period that a request at this instant counts for. */
 export function periodOf({ policy, tick }: Pick<PeriodRequest, 'policy' | 'tick'>, instant: Date): Period {
   const { timeOf, id } = tick ?? {};
   const period = policy.periodAt(timeOf?.(instant) ?? instant);
@@ -137,16 +135,13 @@ function windowStart(policy: JobPolicy, guess: Date): Date | undefined {
 }
 
 function nearMissWarning(policy: JobPolicy, now: Date): string | undefined {
-  const { period } = policy;
-  const { end } =
-    period.target === 'previous' ? periodAt(now, { ...period, target: 'current' }) : policy.periodAt(now);
+  const { end } = periodAt(now, { ...policy.period, target: 'current' });
   if (!isJustBefore(now, end)) return undefined;
   return `Job '${policy.job}' was started at ${now.toISOString()} by the database's clock, just before its next period begins, so it counts for the current period. Pass scheduledAt, because a scheduler may fire a little early.`;
 }
 
 const NOTHING: CatchUpPlan = { run: [], missed: [], undecided: [] };
 
-/** Finds the missed periods of a job, as its calendar answers now. */
 export async function findMissedPeriods(
   context: LedgerContext,
   request: PeriodicJob & Pick<PeriodRequest, 'scope'>,
@@ -165,17 +160,15 @@ export async function findMissedPeriods(
   }));
   const possible = (await Promise.all(asked)).filter(({ answer }) => answer !== 'holiday');
   if (possible.length === 0) return NOTHING;
-  const skipped = await findSkippedKeys(context, { job: policy.job, scope }).catch(lookupFailure);
+  const failed = 'the periods that operators have skipped could not be read';
+  const reading = findSkippedKeys(context, { job: policy.job, scope });
+  const skipped = await reading.catch((cause: unknown) => ({ failed, cause }));
   // A failure to read about other days does not delay today's run.
   if ('failed' in skipped) return { ...NOTHING, undecided: [skipped] };
   return planCatchUp(
     { catchUp, limit },
     possible.filter(({ period }) => !skipped.has(period.key)),
   );
-}
-
-function lookupFailure(cause: unknown): CalendarFailure {
-  return { failed: 'the periods that operators have skipped could not be read', cause };
 }
 
 /**
@@ -207,14 +200,11 @@ export function decideInstant({
   if (scheduledAt === undefined) return { instant: now };
   if (Math.abs(skewMs) <= maxSkewMs) return { instant: scheduledAt };
   const instant = new Date(scheduledAt.getTime() - skewMs);
+  const skew = `${Math.round(Math.abs(skewMs) / 1000)} s ${skewMs > 0 ? 'ahead of' : 'behind'}`;
   return {
     instant,
-    warning: `The clock of this host is ${describeSkew(skewMs)} the database's, so a tick scheduled at ${scheduledAt.toISOString()} counts as one at ${instant.toISOString()}. Check that the host's time is synchronized.`,
+    warning: `The clock of this host is ${skew} the database's, so a tick scheduled at ${scheduledAt.toISOString()} counts as one at ${instant.toISOString()}. Check that the host's time is synchronized.`,
   };
-}
-
-function describeSkew(skewMs: number): string {
-  return `${Math.round(Math.abs(skewMs) / 1000)} s ${skewMs > 0 ? 'ahead of' : 'behind'}`;
 }
 
 /**

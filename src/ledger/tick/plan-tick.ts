@@ -118,10 +118,8 @@ export async function planTick(
 }
 
 /** @returns `undefined` if the run is a new one, which the calendar decides about */
-function planRecorded(
-  { policy, purpose, tick }: PeriodRequest,
-  snapshot: LedgerSnapshot,
-): OwnPlan | undefined {
+function planRecorded(request: PeriodRequest, snapshot: LedgerSnapshot): OwnPlan | undefined {
+  const { policy, purpose, tick } = request;
   const { now, instant, period, run } = snapshot;
   if (purpose === 'overdue' || (purpose === 'made-up' && run !== undefined)) return { kind: 'none' };
   if (run !== undefined) {
@@ -182,10 +180,9 @@ async function isAnswered(
 ): Promise<boolean> {
   const query = { job, scope, order: 'newest-first', limit: 1 } as const;
   const [newest] = await context.store.find(query, limitOf(context));
-  return (
-    newest !== undefined &&
-    (newest.state === 'running' || Number(newest.finishedAt ?? NaN) > instant.getTime())
-  );
+  if (newest === undefined) return false;
+  const { state, finishedAt } = newest;
+  return state === 'running' || (finishedAt !== undefined && finishedAt > instant);
 }
 
 /**

@@ -99,16 +99,12 @@ export function claimLostError(claim: Claim, run: Run | undefined, options?: Err
 }
 
 /** Serializes a run's result. If that fails, nothing is stored and a warning is emitted. */
-export function serializeResult(
-  { events }: Pick<LedgerContext, 'events'>,
-  run: RunKey,
-  value: unknown,
-): string | undefined {
+export function serializeResult(context: LedgerContext, run: RunKey, value: unknown): string | undefined {
   try {
     return storedResult(value);
   } catch (error) {
     const message = `The result of ${describeRun(run)} cannot be serialized as JSON, so it was not stored.`;
-    events.warn(message, error);
+    context.events.warn(message, error);
     return undefined;
   }
 }

@@ -1,12 +1,11 @@
-import { ClaimLostError, type HeldLock, type Lock, type LockedTask } from '../../core';
+import { ClaimLostError, FatalJobError, type HeldLock, type Lock, type LockedTask } from '../../core';
 import { withinLimit } from '../../core/clock';
-import { FatalJobError } from '../../core/errors';
 import type { CallReport } from '../../core/execution/event-hub';
 import { LONGEST_WAIT_FOR_RELEASE_MS, refuseUnawaitable } from '../../core/execution/locking-task-executor';
 import { afterExtensions, isStop } from '../../core/execution/run-registry';
 import { limitOf, type LedgerContext } from '../store-statements';
 import type { JobPolicy } from '../policy/job-policy';
-import { describeRun, identityOf } from '../run';
+import { describeRun, identityOf, type Claim } from '../run';
 import type { Decision, FoundRun } from '../run-store';
 import { isOurs, type Outcome, type OutcomeVerdict } from './decide-outcome';
 import {
@@ -156,7 +155,7 @@ export class Attempt<T> {
       // A transaction that began before this write could not complete the run: PostgreSQL 40001, MariaDB 1020.
       if (run.completion === 'sent') throw new Error('an open transaction is about to complete the run');
       const move = (found: FoundRun | undefined): Decision<boolean> =>
-        decideExtension(found, run, remainingMs);
+        decideExtension(found, run.claim, remainingMs);
       if (!(await context.store.change(run.claim, move, limitOf(context))))
         throw new Error('the row no longer belongs to this attempt');
       this.leaseUntilMs = untilMs;
@@ -181,11 +180,7 @@ export class Attempt<T> {
  * An end that is a little too late is safe. The store adds the remaining time, measured before the statement, to its
  * own current time.
  */
-function decideExtension(
-  found: FoundRun | undefined,
-  { claim }: RunContext,
-  remainingMs: number,
-): Decision<boolean> {
+function decideExtension(found: FoundRun | undefined, claim: Claim, remainingMs: number): Decision<boolean> {
   if (found === undefined || found.run.state !== 'running' || !isOurs(found.run, claim))
     return { value: false };
   const { run, now } = found;

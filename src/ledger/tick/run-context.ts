@@ -185,7 +185,6 @@ export class RunContext implements CurrentRun {
   }
 }
 
-/** The same for all attempts of a run, until an operator reruns it. */
 export function idempotencyKeyOf(run: RunKey & { readonly generation: number }): string {
   // Other characters stay, because a retry after an upgrade must have the key of the attempt before it.
   const parts = [run.job, run.scope, run.periodKey].map((part) => part.replace(/[%/]/g, encodeURIComponent));
@@ -221,8 +220,6 @@ export function currentRun(options?: { readonly optional?: false | undefined }):
 export function currentRun(options: CurrentOptions): CurrentRun | undefined;
 export function currentRun({ optional = false }: CurrentOptions = {}): CurrentRun | undefined {
   if (optional) return currentContext();
-  return requiredContext(
-    'currentRun()',
-    ' If the code also runs elsewhere, call currentRun({ optional: true }).',
-  );
+  const hint = ' If the code also runs elsewhere, call currentRun({ optional: true }).';
+  return requiredContext('currentRun()', hint);
 }

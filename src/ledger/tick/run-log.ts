@@ -1,5 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import { stripVTControlCharacters } from 'node:util';
+import type { StatementOptions, StorageOutcome } from '../../core';
 import { LastingFailure } from '../../core/lasting-failure';
 import { refuseOption } from '../../core/options';
 import { processState } from '../../core/process-state';
@@ -74,13 +75,9 @@ export class RunLogs {
   async #append(claim: Claim, entry: Pick<RunLogEntry, 'lines'> & RunProgress): Promise<void> {
     const { logs } = this.context.store;
     const message = `Could not store a part of the log of ${describeRun(claim)}. The run goes on.`;
-    await this.#storeFailure.attempt(message, () =>
-      retryTransient(
-        this.context,
-        async (limit) => logs?.append(claim, entry, limit),
-        (outcome) => outcome !== 'unknown',
-      ),
-    );
+    const append = async (limit: StatementOptions): Promise<void> => logs?.append(claim, entry, limit);
+    const isTransient = (outcome: StorageOutcome): boolean => outcome !== 'unknown';
+    await this.#storeFailure.attempt(message, () => retryTransient(this.context, append, isTransient));
   }
 
   /** Outside the run, so that what the function prints is not kept. The warning has no error, which may quote the line. */
@@ -98,7 +95,6 @@ export class RunLogs {
   }
 }
 
-/** What one attempt prints, until it is written. */
 class RunLog implements RunOutput {
   /** Of a line that has no end yet. */
   #tail = '';
