@@ -1,5 +1,6 @@
 import {
   codeOf,
+  EPHEMERAL_SEQUENTIAL,
   NO_NODE,
   NODE_EXISTS,
   PERSISTENT,
@@ -24,9 +25,9 @@ export class NodeRequests {
       .catch((error: unknown) => isCode(error, NODE_EXISTS));
   }
 
-  /** Sent only once. */
-  async create(path: string, data: Buffer, mode: number): Promise<void> {
-    await this.session.send(this.#creation(path, data, mode));
+  /** Creates an ephemeral node, whose number the server adds to the path. Sent only once. */
+  async createNumbered(path: string, data: Buffer): Promise<void> {
+    await this.session.send(this.#creation(path, data, EPHEMERAL_SEQUENTIAL));
   }
 
   /** @returns no names if the node is not there */
