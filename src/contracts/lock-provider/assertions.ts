@@ -105,14 +105,9 @@ export function assertRising(grants: readonly (Lock | number)[]): void {
 const GIVE_UP_AFTER_MS = 4000;
 
 /** Records its calls, so that a case can wait for a call instead of for time. */
-export class RecordingObserver implements LockObserver {
+class RecordingObserver implements LockObserver {
   readonly losses: LockLostError[] = [];
-  readonly abandonedSignal?: () => AbortSignal;
   readonly #waiting = new Map<string, () => void>();
-
-  constructor(abandonedSignal?: AbortSignal) {
-    if (abandonedSignal !== undefined) this.abandonedSignal = () => abandonedSignal;
-  }
 
   readonly extended = (): void => this.#waiting.get('extended')?.();
 
