@@ -181,12 +181,7 @@ function postgresOf(
   const { url: connectionString, host, port, username: user, password, database } = settings;
   const { ssl, applicationName: application_name, extra, schema } = settings;
   const given = { connectionString, host, port, user, password, database, ssl, application_name };
-  return postgresDatabase({
-    Client,
-    options: { ...given, ...extra },
-    schema,
-    password: asked,
-  });
+  return postgresDatabase({ Client, options: { ...given, ...extra }, schema, password: asked });
 }
 
 export async function sessionOf(runner: QueryRunner): Promise<DriverSession> {
@@ -206,10 +201,8 @@ function fileOf(
   return sqliteDatabase({
     file,
     async open() {
-      const own = new Database(file, {
-        ...OWN_SQLITE_OPTIONS,
-        ...(nativeBinding === undefined ? {} : { nativeBinding }),
-      });
+      const options = { ...OWN_SQLITE_OPTIONS, ...(nativeBinding !== undefined && { nativeBinding }) };
+      const own = new Database(file, options);
       if (key !== undefined) own.pragma(`key = ${JSON.stringify(key)}`);
       await prepareDatabase?.(own);
       return own;
