@@ -87,7 +87,6 @@ export const CAPABILITIES = new ContractCapabilities<LockProviderCapability>('lo
   staleReads: true,
 });
 
-/** The two instances, and the time that passes for both. */
 export type Instances = Omit<LockProviderBasics, 'dispose'>;
 
 export const { cases, needing } = caseDefiner<{
@@ -95,7 +94,6 @@ export const { cases, needing } = caseDefiner<{
   readonly means: CapabilityMeans;
   readonly capability: LockProviderCapability;
   readonly place: Instances & {
-    /** How many random names a case tries. */
     readonly fuzzedNames: number;
   };
 }>();

@@ -91,7 +91,6 @@ export class EtcdStorageAccessor implements StorageAccessor {
     return kvs.map((found) => ({ ...recordOf(found), name: nameIn(found.key) }));
   }
 
-  /** Resolves when the key is gone, when that is not known any more, or the signal aborts. */
   async released(name: string, signal: AbortSignal, options: StatementOptions): Promise<void> {
     const { header, kvs = [] } = await this.#read(name, this.#limits(name, options));
     if (kvs.length === 0) return;

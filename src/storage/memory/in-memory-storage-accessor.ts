@@ -100,7 +100,6 @@ export class InMemoryStorageAccessor implements StorageAccessor {
     return isDeleted;
   }
 
-  /** Resolves when the lock is free, or the signal aborts. */
   released(name: string, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const watches = this.#watches.get(name) ?? new Set();

@@ -27,7 +27,6 @@ import { postgres } from '../sql/dialects/postgres';
 import type { SqlDialect } from '../sql/dialects/sql-dialect';
 import { sqlite } from '../sql/dialects/sqlite';
 
-/** The kinds of DataSource whose databases can hold the tables. */
 const DIALECTS = new Map<string, SqlDialect>([
   ['mysql', mysql],
   ['mariadb', mysql],

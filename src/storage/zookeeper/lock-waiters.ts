@@ -48,11 +48,7 @@ export class LockWaiters {
     }
   }
 
-  /**
-   * Takes the node of the waiter of this process.
-   *
-   * @returns `'waiting'` if it is not the first one, and `undefined` if there is none
-   */
+  /** Takes the waiter's node. @returns `'waiting'` if it is not the first one, and `undefined` if there is none */
   take(lock: string): OwnNode | 'waiting' | undefined {
     const waiter = this.#waiters.get(lock);
     if (waiter !== undefined && waiter.place !== 'waiting') this.#forget(waiter);

@@ -54,9 +54,7 @@ export interface ZooKeeperLockProviderOptions {
 
 const OPTIONS = ['client', 'path', 'acl', 'nameLength', 'statementTimeout', 'clock'];
 
-/**
- * Keeps each lock as an ephemeral node, which ends with the session of the client. Waiters are served in their order.
- */
+/** Keeps each lock as an ephemeral node, which ends with the client's session. Waiters are served in their order. */
 export class ZooKeeperLockProvider implements LockProvider {
   readonly nameLength: number;
   readonly statementTimeoutMs: number;
