@@ -93,7 +93,5 @@ export const { cases, needing } = caseDefiner<{
   readonly basics: LockProviderBasics;
   readonly means: CapabilityMeans;
   readonly capability: LockProviderCapability;
-  readonly place: Instances & {
-    readonly fuzzedNames: number;
-  };
+  readonly place: Instances & { readonly fuzzedNames: number };
 }>();

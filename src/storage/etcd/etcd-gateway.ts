@@ -96,11 +96,8 @@ export class EtcdGateway {
         this.#endpoints.push(...this.#endpoints.splice(0, 1));
       const isNextAsked = isOfEndpoint && outcome === 'nothing-ran' && untried > 1;
       if (isNextAsked && this.clock.monotonicMs() < endsAtMs) continue;
-      throw new LockStorageError(`etcd at ${endpoint.host} failed on lock '${subject}': ${why}`, {
-        outcome,
-        driverCode,
-        cause,
-      });
+      const message = `etcd at ${endpoint.host} failed on lock '${subject}': ${why}`;
+      throw new LockStorageError(message, { outcome, driverCode, cause });
     }
   }
 

@@ -51,11 +51,9 @@ export class InMemoryStorageAccessor implements StorageAccessor {
   extend(request: ExtensionRequest): Promise<boolean> {
     const row = this.#heldBy(request);
     if (row === undefined) return Promise.resolve(false);
-    row.lockUntilMs = Math.max(
-      this.#nowMs() + request.lockAtMostForMs,
-      row.lockedAtMs + request.lockAtLeastForMs,
-    );
-    row.lockedBy = request.nextOwner;
+    const { lockAtMostForMs, lockAtLeastForMs, nextOwner } = request;
+    row.lockUntilMs = Math.max(this.#nowMs() + lockAtMostForMs, row.lockedAtMs + lockAtLeastForMs);
+    row.lockedBy = nextOwner;
     return Promise.resolve(true);
   }
 

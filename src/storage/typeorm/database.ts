@@ -34,7 +34,6 @@ const DIALECTS = new Map<string, SqlDialect>([
   ['better-sqlite3', sqlite],
 ]);
 
-/** The tables that an application can have as entities, with the names of those. */
 export const ENTITY_NAMES = [
   ['lock', 'CronlatchLock'],
   ['run', 'CronlatchRun'],
@@ -137,17 +136,9 @@ function mysqlOf(
   const given = { host, port, user, password, database, ...parsed };
   const options = { ...given, socketPath, ssl, insecureAuth, charset, ...extra };
   checkTls(new URLSearchParams(url?.split('?')[1]), options.ssl);
-  return mysqlDatabase({
-    mysql2,
-    options,
-    password: asked,
-    address: {
-      ...given,
-      ...options,
-      secrets: [given.password, url, encodedPassword],
-      label: settings.type === 'mariadb' ? 'MariaDB' : undefined,
-    },
-  });
+  const label = settings.type === 'mariadb' ? 'MariaDB' : undefined;
+  const address = { ...given, ...options, secrets: [given.password, url, encodedPassword], label };
+  return mysqlDatabase({ mysql2, options, password: asked, address });
 }
 
 /** Credentials, host, port, database. As TypeORM reads it, the password can contain anything but a slash. */

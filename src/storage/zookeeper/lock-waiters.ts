@@ -27,7 +27,6 @@ export class LockWaiters {
 
   constructor(private readonly nodes: LockNodes) {}
 
-  /** Resolves when the node of this process is the first in the queue, or the signal aborts. */
   async released(lock: string, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     const waiter = this.#waiters.get(lock) ?? this.#start(lock);

@@ -9,8 +9,6 @@ import {
 } from './zookeeper-client';
 import type { Request, ZooKeeperSession } from './zookeeper-session';
 
-const EMPTY = Buffer.alloc(0);
-
 /** Requests about single nodes, which are sent again until they have an answer. */
 export class NodeRequests {
   constructor(
@@ -21,7 +19,7 @@ export class NodeRequests {
   /** Creates a node without data, unless it is there. */
   async ensure(path: string): Promise<void> {
     await this.session
-      .persist(this.#creation(path, EMPTY, PERSISTENT))
+      .persist(this.#creation(path, Buffer.alloc(0), PERSISTENT))
       .catch((error: unknown) => isCode(error, NODE_EXISTS));
   }
 
@@ -32,13 +30,10 @@ export class NodeRequests {
 
   /** @returns no names if the node is not there */
   async children(path: string): Promise<readonly string[]> {
-    const names = await orMissing(
-      this.session.persist<[string[]]>((client, answer) => client.getChildren(path, answer)),
-    );
-    return names?.[0] ?? [];
+    const found = this.session.persist<[string[]]>((client, answer) => client.getChildren(path, answer));
+    return (await orMissing(found))?.[0] ?? [];
   }
 
-  /** @returns the data and the stat, or `undefined` if the node is not there */
   read(path: string): Promise<[Buffer | undefined, NodeStat] | undefined> {
     return orMissing(this.session.persist((client, answer) => client.getData(path, answer)));
   }
@@ -62,7 +57,6 @@ export class NodeRequests {
     }
   }
 
-  /** @returns the stat, or `undefined` if the node is not there */
   async write(path: string, data: Buffer): Promise<NodeStat | undefined> {
     const written = this.session.persist<[NodeStat]>((client, answer) => client.setData(path, data, answer));
     return (await orMissing(written))?.[0];

@@ -166,18 +166,9 @@ export class ZooKeeperLockProvider implements LockProvider {
       onEnded: () => this.#held.delete(held),
     });
     this.#held.add(held);
-    const lease = new Lease(
-      {
-        ...this.#context(held),
-        terms,
-        owner: own.owner,
-        observer,
-        guard: held,
-        onReleased: () => held.end(),
-      },
-      { fencingToken },
-      lockedAt,
-    );
+    const onReleased = (): void => held.end();
+    const options = { ...this.#context(held), terms, owner: own.owner, observer, guard: held, onReleased };
+    const lease = new Lease(options, { fencingToken }, lockedAt);
     held.lease = lease;
     return await lease.orRelease('its session', lockedAt.monotonicMs);
   }
