@@ -32,7 +32,6 @@ type CaseContext<Shape extends ContractShape, Lacked extends PropertyKey = never
   };
 
 export interface CaseDefinition<Shape extends ContractShape> {
-  /** Begins with the promise that the case tests. */
   readonly name: string;
   readonly needs: readonly Shape['capability'][];
   readonly body: (c: CaseContext<Shape>) => Promise<void>;
@@ -98,7 +97,6 @@ interface ContractSetUp<Shape extends ContractShape> {
   readonly create: () => Shape['basics'] | Promise<Shape['basics']>;
   readonly placeOf: (fixture: Shape['basics']) => Shape['place'];
   readonly lacks: Lacks<Shape['capability']>;
-  /** Default: a new one each time. */
   readonly seed: number | undefined;
 }
 

@@ -74,7 +74,6 @@ const ALPHABETS = [
 ];
 const SPACES = [' ', '\u00a0', '\u2003', '\u3000'];
 
-/** A name of 1 to 64 characters. */
 export function randomName(random: Random): string {
   const length = random.integer(1, 64);
   const characters = Array.from({ length }, (_, i) => {

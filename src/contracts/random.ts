@@ -1,11 +1,9 @@
 /** Random numbers that repeat with the same seed: Mulberry32. */
 export class Random {
-  readonly seed: number;
   used = false;
   #state: number;
 
-  constructor(seed: number) {
-    this.seed = seed;
+  constructor(readonly seed: number) {
     this.#state = seed;
   }
 

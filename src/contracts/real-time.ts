@@ -2,10 +2,7 @@
 const later = setTimeout;
 const notAfterAll = clearTimeout;
 
-/**
- * Calls back after this much real time, independently of the clock of the providers. @returns a function that
- * cancels it
- */
+/** Calls back after real time, independently of the clock of the providers. @returns a function that cancels it */
 export function afterRealTime(delayMs: number, callback: () => void): () => void {
   const timer = later(callback, delayMs);
   return () => notAfterAll(timer);

@@ -31,7 +31,6 @@ export async function refused(provider: LockProvider, configuration = JOB): Prom
   assert.equal(lock, undefined, `lock '${configuration.name}' should have been refused`);
 }
 
-/** A lock that was granted, and released by its holder. */
 export async function released(provider: LockProvider, configuration = JOB): Promise<Lock> {
   const lock = await granted(provider, configuration);
   assert.equal(await lock.unlock(), true, `unlock of lock '${configuration.name}' should have returned true`);
@@ -45,7 +44,6 @@ export async function expired({ provider, elapse }: Instances): Promise<Lock> {
   return lock;
 }
 
-/** A lock that was granted, and the observer that the provider reports to. */
 export async function observed(provider: LockProvider, configuration = JOB) {
   const observer = new RecordingObserver();
   return { lock: await granted(provider, configuration, observer), observer };
@@ -105,14 +103,9 @@ export function assertRising(grants: readonly (Lock | number)[]): void {
 const GIVE_UP_AFTER_MS = 4000;
 
 /** Records its calls, so that a case can wait for a call instead of for time. */
-export class RecordingObserver implements LockObserver {
+class RecordingObserver implements LockObserver {
   readonly losses: LockLostError[] = [];
-  readonly abandonedSignal?: () => AbortSignal;
   readonly #waiting = new Map<string, () => void>();
-
-  constructor(abandonedSignal?: AbortSignal) {
-    if (abandonedSignal !== undefined) this.abandonedSignal = () => abandonedSignal;
-  }
 
   readonly extended = (): void => this.#waiting.get('extended')?.();
 

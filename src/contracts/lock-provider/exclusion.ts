@@ -4,7 +4,6 @@ import { afterRealTime } from '../real-time';
 import { JOB, SECOND, expired, granted, refused, released } from './assertions';
 import { type Instances, cases } from './fixture';
 
-/** One holder at a time. */
 export const exclusion = cases((test) => [
   test('a free lock is granted, under its name (P1)', async (c) => {
     assert.equal((await granted(c.provider)).name, JOB.name);
@@ -72,7 +71,6 @@ export const exclusion = cases((test) => [
   }),
 ]);
 
-/** Many instances that ask for a lock at the same moment. */
 export const crowd = cases((test) => [
   test('one of many simultaneous callers gets a new lock (P1)', async (c) => {
     assert.equal((await lockConcurrently(c)).length, 1);

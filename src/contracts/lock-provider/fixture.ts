@@ -87,15 +87,11 @@ export const CAPABILITIES = new ContractCapabilities<LockProviderCapability>('lo
   staleReads: true,
 });
 
-/** The two instances, and the time that passes for both. */
 export type Instances = Omit<LockProviderBasics, 'dispose'>;
 
 export const { cases, needing } = caseDefiner<{
   readonly basics: LockProviderBasics;
   readonly means: CapabilityMeans;
   readonly capability: LockProviderCapability;
-  readonly place: Instances & {
-    /** How many random names a case tries. */
-    readonly fuzzedNames: number;
-  };
+  readonly place: Instances & { readonly fuzzedNames: number };
 }>();

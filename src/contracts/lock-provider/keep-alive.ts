@@ -1,14 +1,5 @@
 import assert from 'node:assert/strict';
-import {
-  AT_LEAST,
-  JOB,
-  RecordingObserver,
-  freeAfter,
-  freeOnlyAfter,
-  granted,
-  observed,
-  refused,
-} from './assertions';
+import { AT_LEAST, JOB, freeAfter, freeOnlyAfter, granted, observed, refused } from './assertions';
 import { needing } from './fixture';
 
 const KEPT_ALIVE = { ...JOB, keepAlive: true };
@@ -43,7 +34,7 @@ export const keepAlive = [
 
     test('an abandoned lease is no longer renewed, and expires (P4)', async (c) => {
       const abandoned = new AbortController();
-      const lock = await granted(c.provider, KEPT_ALIVE, new RecordingObserver(abandoned.signal));
+      const lock = await granted(c.provider, KEPT_ALIVE, { abandonedSignal: () => abandoned.signal });
       abandoned.abort();
       await freeOnlyAfter(c, ['9m', '1m'], JOB, lock);
     }),

@@ -60,7 +60,6 @@ export const exactExpiry = needing(['exactExpiry'], (test) => [
   }),
 ]);
 
-/** A holder changes the end of its lease. */
 export const extending = cases((test) => [
   test('extend moves the end of the lease to now + lockAtMostFor (P4)', async (c) => {
     const lock = await granted(c.provider);

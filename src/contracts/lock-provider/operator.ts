@@ -5,7 +5,6 @@ import { type OptionalMethod, needing } from './fixture';
 
 const [OPERATOR, ANOTHER_OPERATOR] = ['hold/contract/first', 'hold/contract/second'];
 
-/** What an operator can read and change. */
 export const operator = [
   ...needing(['inspect'], (test) => [
     test('a lock that was never granted has no state, and a held one shows its holder (P1)', async (c) => {

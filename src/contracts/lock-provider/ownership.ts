@@ -11,7 +11,6 @@ import {
 } from './assertions';
 import { cases, needing } from './fixture';
 
-/** A stale holder changes nothing. */
 export const ownership = cases((test) => [
   test('a stale holder does not release the lock of the next holder (P6)', async (c) => {
     const stale = await expired(c);
@@ -86,7 +85,6 @@ export const ownership = cases((test) => [
   }),
 ]);
 
-/** Fencing tokens rise with every grant of a name. */
 export const tokens = needing(['fencingTokens'], (test) => [
   test('a token is an integer above zero (P3)', async (c) => {
     assert.ok(tokenOf(await granted(c.provider)) > 0);

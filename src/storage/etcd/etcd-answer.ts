@@ -80,10 +80,6 @@ export function brokenOff(cause: Break, isSent: boolean): EtcdFailure {
   };
 }
 
-export function isStaleToken(error: unknown): boolean {
-  return isFailure(error, /invalid auth token|revision of auth store is old/);
-}
-
 /** @param code matches the message of the server */
 export function isFailure(error: unknown, code: RegExp): boolean {
   return error instanceof LockStorageError && code.test(error.driverCode ?? '');

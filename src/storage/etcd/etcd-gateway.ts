@@ -2,8 +2,10 @@ import { Agent as HttpAgent, request as httpRequest, type ClientRequest } from '
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { LockStorageError, type Clock } from '../../core';
-import { answerOf, brokenOff, isStaleToken, type Answer, type Break, type EtcdAnswer } from './etcd-answer';
+import { answerOf, brokenOff, isFailure, type Answer, type Break, type EtcdAnswer } from './etcd-answer';
 import type { EtcdLockProviderOptions } from './etcd-options';
+
+const STALE_TOKEN = /invalid auth token|revision of auth store is old/;
 
 export interface CallOptions {
   readonly subject: string;
@@ -45,7 +47,7 @@ export class EtcdGateway {
       try {
         return await this.#ask(path, body, options, await login);
       } catch (error) {
-        if (isRepeated || !isStaleToken(error)) throw error;
+        if (isRepeated || !isFailure(error, STALE_TOKEN)) throw error;
         if (this.#token === login) this.#token = undefined;
       }
     }
@@ -94,11 +96,8 @@ export class EtcdGateway {
         this.#endpoints.push(...this.#endpoints.splice(0, 1));
       const isNextAsked = isOfEndpoint && outcome === 'nothing-ran' && untried > 1;
       if (isNextAsked && this.clock.monotonicMs() < endsAtMs) continue;
-      throw new LockStorageError(`etcd at ${endpoint.host} failed on lock '${subject}': ${why}`, {
-        outcome,
-        driverCode,
-        cause,
-      });
+      const message = `etcd at ${endpoint.host} failed on lock '${subject}': ${why}`;
+      throw new LockStorageError(message, { outcome, driverCode, cause });
     }
   }
 

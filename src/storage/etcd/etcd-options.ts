@@ -5,9 +5,7 @@ import { callOption, checkOptionNames, refuseOption } from '../../core/options';
 export interface EtcdLockProviderOptions extends Omit<StorageBasedLockProviderOptions, 'keepRows'> {
   /** The client addresses of the cluster, such as `https://etcd-1:2379`: all with `http:`, or all with `https:`. */
   readonly endpoints: string | readonly string[];
-  /**
-   * The beginning of all keys. Equal on all instances, and not the beginning of another prefix. Default `cronlatch/`.
-   */
+  /** The beginning of all keys: equal on all instances, and not that of another prefix. Default `cronlatch/`. */
   readonly keyPrefix?: string | undefined;
   /** For a server with authentication. */
   readonly user?: string | undefined;

@@ -91,15 +91,11 @@ export class EtcdStorageAccessor implements StorageAccessor {
     return kvs.map((found) => ({ ...recordOf(found), name: nameIn(found.key) }));
   }
 
-  /** Resolves when the key is gone, when that is not known any more, or the signal aborts. */
   async released(name: string, signal: AbortSignal, options: StatementOptions): Promise<void> {
     const { header, kvs = [] } = await this.#read(name, this.#limits(name, options));
     if (kvs.length === 0) return;
-    const create_request = {
-      key: this.#key(name),
-      filters: ['NOPUT'],
-      start_revision: String(BigInt(header.revision) + 1n),
-    };
+    const start_revision = String(BigInt(header.revision) + 1n);
+    const create_request = { key: this.#key(name), filters: ['NOPUT'], start_revision };
     const watch = await this.gateway.stream('/v3/watch', { create_request }, this.#limits(name, options));
     await watchOnce(watch, signal, this.clock);
   }

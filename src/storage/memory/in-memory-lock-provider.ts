@@ -6,9 +6,7 @@ import {
 } from '../../core';
 import { InMemoryStorageAccessor } from './in-memory-storage-accessor';
 
-/**
- * Locks that only this process sees, for tests and for tools with a single process. The library never falls back to it.
- */
+/** Locks that only this process sees, for tests and for tools with one process. The library never falls back to it. */
 export class InMemoryLockProvider extends StorageBasedLockProvider implements LockProvider {
   readonly #records: InMemoryStorageAccessor;
 

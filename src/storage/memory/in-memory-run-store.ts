@@ -207,7 +207,7 @@ export class InMemoryRunStore implements RunStore {
   }
 
   #isMarked(run: RunKey): boolean {
-    return this.#runs.row(run)?.events.some(isPurgeMark) === true;
+    return this.#runs.row(run)?.events.some(({ kind }) => kind === 'purged') === true;
   }
 
   #all(): Run[] {
@@ -221,7 +221,7 @@ export class InMemoryRunStore implements RunStore {
       .rows()
       .filter(({ run }) => run.job === job && run.scope === scope && isWithin(run, periodStart))
       .sort((a, b) => placeInTime(a.run) - placeInTime(b.run));
-    if (next === undefined || next.events.some(isPurgeMark)) return;
+    if (next === undefined || this.#isMarked(next.run)) return;
     const mark = { generation: 0, attempt: 0, kind: 'purged', actor: 'ledger.purge' } as const;
     next.events.push(eventAt(now, { ...mark, fencingToken: undefined, detail: undefined }));
   }
@@ -237,10 +237,6 @@ export class InMemoryRunStore implements RunStore {
 function isWithin({ periodStart }: Run, from?: Date, to?: Date): boolean {
   if (periodStart === undefined) return false;
   return (from === undefined || periodStart >= from) && (to === undefined || periodStart < to);
-}
-
-function isPurgeMark({ kind }: RunEvent): boolean {
-  return kind === 'purged';
 }
 
 /** Runs without interruption. Rejects with the error of `step`. */

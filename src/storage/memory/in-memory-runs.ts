@@ -85,10 +85,8 @@ export function eventAt(now: Date, event: NewRunEvent): RunEvent {
   return { ...event, at: event.at ?? new Date(now) };
 }
 
-export function summarize(run: Run): RunSummary {
-  const summary: RunSummary = copyOf(run);
-  for (const field of ['result', 'error']) Reflect.deleteProperty(summary, field);
-  return summary;
+export function summarize({ result: _result, error: _error, ...summary }: Run): RunSummary {
+  return copyOf(summary);
 }
 
 export function overdueSince({ state, nextAttemptAt, startedAt, createdAt }: Run): Date {

@@ -51,11 +51,9 @@ export class InMemoryStorageAccessor implements StorageAccessor {
   extend(request: ExtensionRequest): Promise<boolean> {
     const row = this.#heldBy(request);
     if (row === undefined) return Promise.resolve(false);
-    row.lockUntilMs = Math.max(
-      this.#nowMs() + request.lockAtMostForMs,
-      row.lockedAtMs + request.lockAtLeastForMs,
-    );
-    row.lockedBy = request.nextOwner;
+    const { lockAtMostForMs, lockAtLeastForMs, nextOwner } = request;
+    row.lockUntilMs = Math.max(this.#nowMs() + lockAtMostForMs, row.lockedAtMs + lockAtLeastForMs);
+    row.lockedBy = nextOwner;
     return Promise.resolve(true);
   }
 
@@ -100,7 +98,6 @@ export class InMemoryStorageAccessor implements StorageAccessor {
     return isDeleted;
   }
 
-  /** Resolves when the lock is free, or the signal aborts. */
   released(name: string, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const watches = this.#watches.get(name) ?? new Set();

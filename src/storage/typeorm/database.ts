@@ -27,7 +27,6 @@ import { postgres } from '../sql/dialects/postgres';
 import type { SqlDialect } from '../sql/dialects/sql-dialect';
 import { sqlite } from '../sql/dialects/sqlite';
 
-/** The kinds of DataSource whose databases can hold the tables. */
 const DIALECTS = new Map<string, SqlDialect>([
   ['mysql', mysql],
   ['mariadb', mysql],
@@ -35,7 +34,6 @@ const DIALECTS = new Map<string, SqlDialect>([
   ['better-sqlite3', sqlite],
 ]);
 
-/** The tables that an application can have as entities, with the names of those. */
 export const ENTITY_NAMES = [
   ['lock', 'CronlatchLock'],
   ['run', 'CronlatchRun'],
@@ -138,17 +136,9 @@ function mysqlOf(
   const given = { host, port, user, password, database, ...parsed };
   const options = { ...given, socketPath, ssl, insecureAuth, charset, ...extra };
   checkTls(new URLSearchParams(url?.split('?')[1]), options.ssl);
-  return mysqlDatabase({
-    mysql2,
-    options,
-    password: asked,
-    address: {
-      ...given,
-      ...options,
-      secrets: [given.password, url, encodedPassword],
-      label: settings.type === 'mariadb' ? 'MariaDB' : undefined,
-    },
-  });
+  const label = settings.type === 'mariadb' ? 'MariaDB' : undefined;
+  const address = { ...given, ...options, secrets: [given.password, url, encodedPassword], label };
+  return mysqlDatabase({ mysql2, options, password: asked, address });
 }
 
 /** Credentials, host, port, database. As TypeORM reads it, the password can contain anything but a slash. */
@@ -181,12 +171,7 @@ function postgresOf(
   const { url: connectionString, host, port, username: user, password, database } = settings;
   const { ssl, applicationName: application_name, extra, schema } = settings;
   const given = { connectionString, host, port, user, password, database, ssl, application_name };
-  return postgresDatabase({
-    Client,
-    options: { ...given, ...extra },
-    schema,
-    password: asked,
-  });
+  return postgresDatabase({ Client, options: { ...given, ...extra }, schema, password: asked });
 }
 
 export async function sessionOf(runner: QueryRunner): Promise<DriverSession> {
@@ -206,10 +191,8 @@ function fileOf(
   return sqliteDatabase({
     file,
     async open() {
-      const own = new Database(file, {
-        ...OWN_SQLITE_OPTIONS,
-        ...(nativeBinding === undefined ? {} : { nativeBinding }),
-      });
+      const options = { ...OWN_SQLITE_OPTIONS, ...(nativeBinding !== undefined && { nativeBinding }) };
+      const own = new Database(file, options);
       if (key !== undefined) own.pragma(`key = ${JSON.stringify(key)}`);
       await prepareDatabase?.(own);
       return own;

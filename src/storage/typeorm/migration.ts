@@ -41,18 +41,13 @@ interface TableMigration {
   readonly timestamp: number;
 }
 
-const MIGRATIONS: Readonly<Record<TableSet, TableMigration>> = {
+const MIGRATIONS: Readonly<Record<TableSet | 'default', TableMigration>> = {
   lock: { name: 'CronlatchLockTable', of: ['lock'], timestamp: 1763596800000 },
   ledger: { name: 'CronlatchLedgerTables', of: ['run'], timestamp: 1763596800001 },
   jobs: { name: 'CronlatchJobTable', of: ['job'], timestamp: 1763596800003 },
   operations: { name: 'CronlatchOperationTables', of: ['request'], timestamp: 1763596800004 },
   'row-lock': { name: 'CronlatchRowLockTable', of: ['rowLock'], timestamp: 1763596800002 },
-};
-
-const ALL_TABLES: TableMigration = {
-  name: 'CronlatchTables',
-  of: ['lock', 'run', 'job'],
-  timestamp: 1763596800005,
+  default: { name: 'CronlatchTables', of: ['lock', 'run', 'job'], timestamp: 1763596800005 },
 };
 
 /**
@@ -68,7 +63,7 @@ export function createCronlatchMigration(options: MigrationOptions = {}): new ()
   checkOptionNames(options, OPTIONS, 'createCronlatchMigration');
   const set = options.tables === undefined ? undefined : tableSetOf(options.tables);
   const sets = set ? [set] : DEFAULT_SETS;
-  const { name, of, timestamp } = set ? MIGRATIONS[set] : ALL_TABLES;
+  const { name, of, timestamp } = MIGRATIONS[set ?? 'default'];
   const places = of.map((kind) => named(tableOf(kind, options), tableOf(kind)));
   const migrationName = `${name}${places.join('')}${timestamp}`;
   return class implements MigrationInterface {

@@ -19,7 +19,6 @@ import {
 import type { SqlDatabase } from '../sql/connections/sql-database';
 import { databaseOf, dataSourceOf, dialectOf, handleOf, isDataSourceOptions, sessionOf } from './database';
 
-/** A DataSource, or the options of one. */
 export type TypeOrmSource = DataSource | DataSourceOptions;
 
 /** The DataSource opens the connections and ends the transactions. The driver behind it sends the statements. */

@@ -2,7 +2,7 @@ import { LockStorageError } from '../../core';
 import { newOwner } from '../../core/lease/owner';
 import { encodeNodeName, queueOf, type QueuedNode } from './node-names';
 import type { NodeRequests } from './node-requests';
-import { codeOf, CONNECTION_LOSS, EPHEMERAL_SEQUENTIAL, NO_NODE } from './zookeeper-client';
+import { codeOf, CONNECTION_LOSS, NO_NODE } from './zookeeper-client';
 
 /** What a node shows people. No decision depends on it. */
 export interface NodeTimes {
@@ -11,9 +11,7 @@ export interface NodeTimes {
 }
 
 /** A place of this process in the queue of a lock. */
-export interface OwnNode {
-  readonly owner: string;
-  readonly path: string;
+export interface OwnNode extends Pick<QueuedNode, 'owner' | 'path'> {
   /** Whether the node holds the lock. It does so until it is gone. */
   readonly isFirst: boolean;
 }
@@ -30,18 +28,14 @@ export interface Entry {
  * sequential, and named after its owner. The first one holds the lock.
  */
 export class LockNodes {
+  /** Identifies the root, once it is known. */
+  place: string | undefined;
   readonly #removals = new Set<Promise<unknown>>();
-  #place: string | undefined;
 
   constructor(
     readonly requests: NodeRequests,
     readonly root: string,
   ) {}
-
-  /** Identifies the root, once it is known. */
-  get place(): string | undefined {
-    return this.#place;
-  }
 
   pathOf(name: string): string {
     return `${this.root}/${encodeNodeName(name)}`;
@@ -88,23 +82,19 @@ export class LockNodes {
   }
 
   async #enter(lock: string, owner: string, times: NodeTimes, isOver: () => boolean): Promise<OwnNode> {
-    this.#place ??= await this.#findRoot();
+    this.place ??= await this.#findRoot();
     while (!isOver()) {
       let queue: readonly QueuedNode[];
       try {
         // The server keeps the order of a session. So the list is at least as new as the own node.
         [, , queue] = await Promise.all([
           this.requests.ensure(lock),
-          this.requests.create(
-            `${lock}/${encodeNodeName(owner)}-`,
-            dataOf(owner, times),
-            EPHEMERAL_SEQUENTIAL,
-          ),
+          this.requests.createNumbered(`${lock}/${encodeNodeName(owner)}-`, dataOf(owner, times)),
           this.queueOf(lock),
         ]);
       } catch (error) {
         // The reply is lost, or the node of the lock was removed meanwhile.
-        if (codeOf(error) === NO_NODE) this.#place = await this.#findRoot();
+        if (codeOf(error) === NO_NODE) this.place = await this.#findRoot();
         else if (codeOf(error) !== CONNECTION_LOSS) throw error;
         queue = await this.#settledQueue(lock);
       }

@@ -27,7 +27,6 @@ export class LockWaiters {
 
   constructor(private readonly nodes: LockNodes) {}
 
-  /** Resolves when the node of this process is the first in the queue, or the signal aborts. */
   async released(lock: string, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     const waiter = this.#waiters.get(lock) ?? this.#start(lock);
@@ -48,11 +47,7 @@ export class LockWaiters {
     }
   }
 
-  /**
-   * Takes the node of the waiter of this process.
-   *
-   * @returns `'waiting'` if it is not the first one, and `undefined` if there is none
-   */
+  /** Takes the waiter's node. @returns `'waiting'` if it is not the first one, and `undefined` if there is none */
   take(lock: string): OwnNode | 'waiting' | undefined {
     const waiter = this.#waiters.get(lock);
     if (waiter !== undefined && waiter.place !== 'waiting') this.#forget(waiter);

@@ -1,5 +1,6 @@
 import {
   codeOf,
+  EPHEMERAL_SEQUENTIAL,
   NO_NODE,
   NODE_EXISTS,
   PERSISTENT,
@@ -7,8 +8,6 @@ import {
   type ZooKeeperAcl,
 } from './zookeeper-client';
 import type { Request, ZooKeeperSession } from './zookeeper-session';
-
-const EMPTY = Buffer.alloc(0);
 
 /** Requests about single nodes, which are sent again until they have an answer. */
 export class NodeRequests {
@@ -20,24 +19,21 @@ export class NodeRequests {
   /** Creates a node without data, unless it is there. */
   async ensure(path: string): Promise<void> {
     await this.session
-      .persist(this.#creation(path, EMPTY, PERSISTENT))
+      .persist(this.#creation(path, Buffer.alloc(0), PERSISTENT))
       .catch((error: unknown) => isCode(error, NODE_EXISTS));
   }
 
-  /** Sent only once. */
-  async create(path: string, data: Buffer, mode: number): Promise<void> {
-    await this.session.send(this.#creation(path, data, mode));
+  /** Creates an ephemeral node, whose number the server adds to the path. Sent only once. */
+  async createNumbered(path: string, data: Buffer): Promise<void> {
+    await this.session.send(this.#creation(path, data, EPHEMERAL_SEQUENTIAL));
   }
 
   /** @returns no names if the node is not there */
   async children(path: string): Promise<readonly string[]> {
-    const names = await orMissing(
-      this.session.persist<[string[]]>((client, answer) => client.getChildren(path, answer)),
-    );
-    return names?.[0] ?? [];
+    const found = this.session.persist<[string[]]>((client, answer) => client.getChildren(path, answer));
+    return (await orMissing(found))?.[0] ?? [];
   }
 
-  /** @returns the data and the stat, or `undefined` if the node is not there */
   read(path: string): Promise<[Buffer | undefined, NodeStat] | undefined> {
     return orMissing(this.session.persist((client, answer) => client.getData(path, answer)));
   }
@@ -61,7 +57,6 @@ export class NodeRequests {
     }
   }
 
-  /** @returns the stat, or `undefined` if the node is not there */
   async write(path: string, data: Buffer): Promise<NodeStat | undefined> {
     const written = this.session.persist<[NodeStat]>((client, answer) => client.setData(path, data, answer));
     return (await orMissing(written))?.[0];

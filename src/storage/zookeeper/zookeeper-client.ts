@@ -1,6 +1,5 @@
 import { refuseOption } from '../../core/options';
 
-/** The error codes of ZooKeeper that mean something to a lock. */
 export const CONNECTION_LOSS = -4;
 export const NO_NODE = -101;
 export const NODE_EXISTS = -110;
@@ -52,7 +51,6 @@ export function checkClient(client: unknown): asserts client is ZooKeeperClient 
   );
 }
 
-/** The code of an error of the client, if it has one. */
 export function codeOf(error: unknown): unknown {
   return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 }

@@ -54,9 +54,7 @@ export interface ZooKeeperLockProviderOptions {
 
 const OPTIONS = ['client', 'path', 'acl', 'nameLength', 'statementTimeout', 'clock'];
 
-/**
- * Keeps each lock as an ephemeral node, which ends with the session of the client. Waiters are served in their order.
- */
+/** Keeps each lock as an ephemeral node, which ends with the client's session. Waiters are served in their order. */
 export class ZooKeeperLockProvider implements LockProvider {
   readonly nameLength: number;
   readonly statementTimeoutMs: number;
@@ -168,18 +166,9 @@ export class ZooKeeperLockProvider implements LockProvider {
       onEnded: () => this.#held.delete(held),
     });
     this.#held.add(held);
-    const lease = new Lease(
-      {
-        ...this.#context(held),
-        terms,
-        owner: own.owner,
-        observer,
-        guard: held,
-        onReleased: () => held.end(),
-      },
-      { fencingToken },
-      lockedAt,
-    );
+    const onReleased = (): void => held.end();
+    const options = { ...this.#context(held), terms, owner: own.owner, observer, guard: held, onReleased };
+    const lease = new Lease(options, { fencingToken }, lockedAt);
     held.lease = lease;
     return await lease.orRelease('its session', lockedAt.monotonicMs);
   }

@@ -18,17 +18,13 @@ export type Request<T extends unknown[]> = (client: ZooKeeperClient, answer: Ans
  * never gives up a connection that does not answer, and after the end of its session it never gets another one.
  */
 export class ZooKeeperSession {
+  /** Why this session can never be used again. */
+  end: string | undefined;
   readonly #watches = new Set<(state: 'connected' | 'ended') => void>();
-  #end: string | undefined;
   #connecting: Promise<void> | undefined;
 
   constructor(private readonly client: ZooKeeperClient) {
     client.on('state', this.#onState);
-  }
-
-  /** Why this session can never be used again. */
-  get end(): string | undefined {
-    return this.#end;
   }
 
   /** As agreed with the server, in milliseconds. */
@@ -44,7 +40,7 @@ export class ZooKeeperSession {
 
   /** Sends a request, or lets the client send it when it is connected. Rejects with the error of the client. */
   async send<T extends unknown[]>(request: Request<T>): Promise<T> {
-    if (this.#end !== undefined) throw this.ended();
+    if (this.end !== undefined) throw this.ended();
     let stopWatching = (): void => {};
     const [error, ...values] = await new Promise<[unknown, ...T] | [unknown]>((resolve) => {
       // The client never answers a request that it has not sent before its session expired.
@@ -53,7 +49,7 @@ export class ZooKeeperSession {
     }).finally(() => stopWatching());
     if (!error) return values as T;
     if (codeOf(error) === SESSION_EXPIRED) this.close(EXPIRED);
-    throw this.#end === undefined ? (error as Error) : this.ended();
+    throw this.end === undefined ? (error as Error) : this.ended();
   }
 
   /** Sends a request again until it has an answer, or the session ends. For requests that may be sent twice. */
@@ -95,8 +91,8 @@ export class ZooKeeperSession {
 
   close(reason: string): void {
     this.client.removeListener('state', this.#onState);
-    if (this.#end !== undefined) return;
-    this.#end = reason;
+    if (this.end !== undefined) return;
+    this.end = reason;
     for (const watch of [...this.#watches]) watch('ended');
   }
 
@@ -123,7 +119,7 @@ export class ZooKeeperSession {
     }
   }
 
-  ended(reason = this.#end): LockStorageError {
+  ended(reason = this.end): LockStorageError {
     return new LockStorageError(
       `The ZooKeeper client cannot be used any more: ${reason}. Create a new client, and a new lock provider with it.`,
       { outcome: 'nothing-ran' },
