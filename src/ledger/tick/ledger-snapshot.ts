@@ -135,7 +135,9 @@ function windowStart(policy: JobPolicy, guess: Date): Date | undefined {
 }
 
 function nearMissWarning(policy: JobPolicy, now: Date): string | undefined {
-  const { end } = periodAt(now, { ...policy.period, target: 'current' });
+  const { period } = policy;
+  const { end } =
+    period.target === 'previous' ? periodAt(now, { ...period, target: 'current' }) : policy.periodAt(now);
   if (!isJustBefore(now, end)) return undefined;
   return `Job '${policy.job}' was started at ${now.toISOString()} by the database's clock, just before its next period begins, so it counts for the current period. Pass scheduledAt, because a scheduler may fire a little early.`;
 }
