@@ -36,22 +36,12 @@ export function statementsOn<N extends string>(
   dialect: SqlDialect,
   textsOf: (table: TableDefinition, dialect: SqlDialect, shape: TableShape) => Readonly<Record<N, string>>,
 ): ((text: N, values: Parameters) => SqlStatement) | undefined {
-  const shape = shapeOf(table, found, dialect);
-  if (shape === undefined || found === undefined) return undefined;
-  const texts = textsOf(asFound(table, found), dialect, shape);
-  const named = NamedStatement.byText(dialect.placeholder);
-  return (text, values) => named(texts[text]).bind(values);
-}
-
-/** `undefined` without the table. */
-export function shapeOf(
-  table: TableDefinition,
-  found: InspectedTable | undefined,
-  { inspection }: SqlDialect,
-): TableShape | undefined {
+  const { inspection } = dialect;
   const instant = leastPrecise(instantsIn(table, found, inspection));
   if (found === undefined || instant === undefined) return undefined;
-  return { now: inspection.now(instant) };
+  const texts = textsOf(asFound(table, found), dialect, { now: inspection.now(instant) });
+  const named = NamedStatement.byText(dialect.placeholder);
+  return (text, values) => named(texts[text]).bind(values);
 }
 
 /** The columns of a row `r`, with instants in microseconds. */

@@ -61,6 +61,8 @@ export interface SqlRunStoreOptions extends SqlDatabase, SqlTablesOptions {
   readonly groupingClock?: Clock | undefined;
 }
 
+type JobText = keyof ReturnType<typeof jobTexts>;
+
 const OF_A_HOLDER = { priority: 'holder' } as const;
 
 /** @throws ClaimLostError if the database that holds the claim can no longer be used */
@@ -78,9 +80,7 @@ export class SqlRunStore implements RunStore {
   readonly logs: SqlRunLogs;
   readonly #options: SqlRunStoreOptions;
   readonly #tables: VerifiedTables<RunStatements>;
-  readonly #jobs: VerifiedTables<
-    (text: keyof ReturnType<typeof jobTexts>, values: Parameters) => SqlStatement
-  >;
+  readonly #jobs: VerifiedTables<(text: JobText, values: Parameters) => SqlStatement>;
   readonly #peeks: ReturnType<typeof waitingPeeks> | undefined;
 
   constructor(options: SqlRunStoreOptions) {
@@ -228,8 +228,6 @@ export class SqlRunStore implements RunStore {
   }
 
   /**
-   * Verifies the tables.
-   *
    * @throws SchemaMismatchError listing every problem with its fix
    * @throws LockStorageError if the database cannot be reached. The message contains its address.
    */
@@ -237,11 +235,7 @@ export class SqlRunStore implements RunStore {
     await this.#tables.check({ timeoutMs: this.#options.statementTimeoutMs });
   }
 
-  /**
-   * The statements for a transaction of the application.
-   *
-   * @internal
-   */
+  /** @internal The statements for a transaction of the application. */
   async statements({ timeoutMs }: StatementOptions): Promise<RunStatements> {
     return await this.#tables.statements({ timeoutMs });
   }
@@ -269,11 +263,7 @@ export class SqlRunStore implements RunStore {
     return this.#tables.send(statement, { timeoutMs, priority }, subject);
   }
 
-  async #onJobs(
-    text: keyof ReturnType<typeof jobTexts>,
-    values: Parameters,
-    { timeoutMs }: StatementOptions,
-  ): Promise<SqlResult> {
+  async #onJobs(text: JobText, values: Parameters, { timeoutMs }: StatementOptions): Promise<SqlResult> {
     const limits = { timeoutMs };
     return (await this.#jobs.send((bind) => bind(text, values), limits, 'the register of jobs')).result;
   }
