@@ -11,11 +11,6 @@ import { readId, readInteger, readRequiredInstant } from './run-rows';
 import type { DeleteLogs } from './purge-walk';
 import { insertedId } from './run-statements';
 
-interface SqlRunLogsOptions extends SqlTablesOptions {
-  readonly tables: RunTables;
-  readonly logTable: TableDefinition;
-}
-
 type Texts = ReturnType<typeof logTexts>;
 
 /** Keeps the logs of runs in a table of their own, which may be missing. */
@@ -24,7 +19,9 @@ export class SqlRunLogs implements RunLogStore {
   /** The ids of the run and of the last entry, so that only the first entry of an attempt reads the table of runs. */
   readonly #known = new WeakMap<Claim, { readonly run: number; readonly last?: number }>();
 
-  constructor(options: SqlRunLogsOptions) {
+  constructor(
+    options: SqlTablesOptions & { readonly tables: RunTables; readonly logTable: TableDefinition },
+  ) {
     const { dialect, logTable, tables } = options;
     this.#tables = new VerifiedTables(options, [logTable], ([found]) =>
       statementsOn(logTable, found, dialect, (table, of, shape) => logTexts(table, tables.run, of, shape)),
