@@ -97,11 +97,7 @@ export class SqlRunStore implements RunStore {
     this.#peeks = groupingClock && waitingPeeks(this.#tables, groupingClock);
   }
 
-  /**
-   * For transactions of the application. If the servers are set to wait, nothing is sent: they may refuse it.
-   *
-   * @internal
-   */
+  /** @internal For transactions of the application. If the servers are set to wait, nothing is sent: they may refuse it. */
   get nodeWait(): NodeWait | undefined {
     const { nodeWait } = this.#options.connections;
     return nodeWait?.isSet ? undefined : nodeWait;
@@ -241,9 +237,7 @@ export class SqlRunStore implements RunStore {
   }
 
   /**
-   * The same for a driver that cannot wait. Claiming the run has verified the tables.
-   *
-   * @internal
+   * @internal The same for a driver that cannot wait. Claiming the run has verified the tables.
    * @throws LockStorageError if a table has changed since
    */
   get verifiedStatements(): RunStatements {
