@@ -52,7 +52,6 @@ export const postgresDriver: Driver<PostgresSource, ClientBase, PoolClient> = {
     };
     return {
       ...postgresDatabase({
-        // The application can use the native client.
         Client: (given?.Client ?? Client) as PostgresSettings['Client'],
         options: options as DriverOptions,
         password,
@@ -128,11 +127,6 @@ function unknownSource(source: unknown): InvalidLockConfigurationError {
 
 /** A pool has the same methods, and would send each statement on another connection. */
 function isClient(client: unknown): boolean {
-  return (
-    typeof client === 'object' &&
-    client !== null &&
-    'query' in client &&
-    'database' in client &&
-    !('totalCount' in client)
-  );
+  if (typeof client !== 'object' || client === null) return false;
+  return 'query' in client && 'database' in client && !('totalCount' in client);
 }

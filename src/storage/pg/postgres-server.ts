@@ -42,10 +42,7 @@ export interface PostgresClient {
     text: string;
     values: readonly SqlValue[];
     types?: PostgresTypes;
-  }): Promise<{
-    rows: readonly SqlRow[];
-    rowCount: number | null;
-  }>;
+  }): Promise<{ rows: readonly SqlRow[]; rowCount: number | null }>;
   connect(): Promise<unknown>;
   end(): Promise<void>;
 }

@@ -52,7 +52,6 @@ export class Connections<Connection extends SqlConnection = SqlConnection> {
     return this.source.nodeWait;
   }
 
-  /** Whether a request that is made now gets a connection at once. */
   isFree(priority?: Priority): boolean {
     return this.#gate.canAdmit(priority);
   }

@@ -62,7 +62,6 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
       readonly size: number;
       readonly whenFull: string;
       readonly settings: readonly string[];
-      readonly prepares: boolean;
       readonly idleForMs: number;
     },
   ) {
@@ -101,12 +100,8 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
     const { clock } = this.settings;
     const session = await this.#opened();
     const onAbandoned = (abandoned: DriverSession): void => void this.#end(abandoned).catch(() => undefined);
-    const connection = new ServerSession(session, {
-      driver,
-      clock,
-      onAbandoned,
-      prepares: options?.prepares,
-    });
+    const prepares = options === undefined;
+    const connection = new ServerSession(session, { driver, clock, onAbandoned, prepares });
     const ended = new Promise<void>((resolve) => session.onEnd(resolve));
     const own: Own = { connection, session, ended, idleSinceMs: 0 };
     this.#open.add(own);
@@ -191,7 +186,6 @@ export class OwnServerConnections implements ConnectionSource<ServerSession> {
     });
   }
 
-  /** Ends the other session afterwards. */
   async #besides<T>(use: (other: DriverSession) => Promise<T>): Promise<T> {
     const other = await this.#opened();
     try {

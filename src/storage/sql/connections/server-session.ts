@@ -12,7 +12,6 @@ import {
 import { driverErrorOf } from '../statements/sql-failure';
 import type { DriverSession, ServerDriver } from './server-driver';
 
-/** A driver's connection, for as long as it lives. */
 export class ServerSession implements SqlConnection {
   #prepares: boolean;
   #isOpen = false;
@@ -25,7 +24,7 @@ export class ServerSession implements SqlConnection {
       /** Called when cronlatch stops waiting for a statement that the server may still run. */
       readonly onAbandoned?: (session: DriverSession) => void;
       /** `false`: all statements are sent as text. */
-      readonly prepares?: boolean | undefined;
+      readonly prepares?: boolean;
     },
   ) {
     this.#prepares = options.prepares ?? true;

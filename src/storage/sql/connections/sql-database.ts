@@ -4,11 +4,11 @@ import { OwnServerConnections, type ConnectionSettings } from './server-connecti
 import type { OpeningSession, ServerDriver } from './server-driver';
 import type { ConnectionSource } from '../statements/statement';
 import type { SqlDialect } from '../dialects/sql-dialect';
-import type { TableKind } from '../schema/tables';
+import type { DefaultSchema } from '../schema/tables';
 import type { Limits } from './transaction';
 
 /** The application's database, described without connecting to it. `Lent` is what `inRunTransaction` works with. */
-export interface SqlDatabase<Lent = unknown> {
+export interface SqlDatabase<Lent = unknown> extends DefaultSchema {
   readonly dialect: SqlDialect;
   /** The same on every instance that uses this database. */
   readonly place: string;
@@ -20,12 +20,6 @@ export interface SqlDatabase<Lent = unknown> {
   readonly name: string | undefined;
   /** The user that new connections log in as, for messages. */
   readonly user?: string | undefined;
-  /** The schema of tables that name none. `undefined`: that of the connection. */
-  readonly schema?: string | undefined;
-  /** Whether the address names that schema, so that the option `schema` must not name another one. */
-  readonly isSchemaOfAddress?: boolean;
-  /** The names of tables that the application has as entities, without their schema. */
-  readonly tableNames?: { readonly [Kind in TableKind]?: string } | undefined;
   /** The path of a SQLite file. */
   readonly file?: string | undefined;
   /** Why the file can no longer be used, although connections have it open. `undefined` if it can. */

@@ -21,7 +21,6 @@ export interface Transaction {
 
 /** A transaction that `inRunTransaction` begins and ends. */
 export interface RunTransaction<Connection> extends Transaction {
-  /** What the job works with. */
   readonly connection: Connection;
   /** Whether it has begun, and its client considers it open. */
   readonly isActive: boolean;

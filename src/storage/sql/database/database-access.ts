@@ -40,7 +40,6 @@ const SHORTEST_LOCK_WAIT_MS = 1000;
 
 /** The connections to the application's database that the locks and runs of one guard share. */
 export class DatabaseAccess {
-  /** Passed to the lock store and the run store. */
   readonly forTables: SqlTablesOptions;
   readonly statementTimeoutMs: number;
   readonly #connections: Connections;

@@ -60,7 +60,6 @@ export function isPlainObject(source: unknown): boolean {
 
 /** What reads a source, and an example of an address. */
 export interface SourceForm {
-  /** Such as `cronlatch/pg`. */
   readonly subpath: string;
   readonly example: string;
 }

@@ -127,7 +127,7 @@ export interface SqlDialect {
     shape: LockTableShape,
     named: (text: string) => NamedStatement,
   ) => GroupStatements | undefined;
-  readonly runFragments: (shape: Pick<TableShape, 'now' | 'keyIndex'>) => RunFragments;
+  readonly runFragments: (shape: TableShape) => RunFragments;
   /** Whether each statement that writes returns its rows. Otherwise the driver counts them, and `insertId` is the token. */
   readonly returnsRows: boolean;
   /** Why a take-over wrote no row. `undefined`: a read shows it. */

@@ -20,7 +20,7 @@ export function plainSession(database: SqlDatabase): {
 } {
   const { dialect, sessions } = database;
   const limits = { clock: systemClock, statementTimeoutMs: LIMIT_MS, warn: () => {} };
-  const plain = { size: 1, whenFull: '', settings: [], prepares: false, idleForMs: 10 * LIMIT_MS };
+  const plain = { size: 1, whenFull: '', settings: [], idleForMs: 10 * LIMIT_MS };
   const source =
     sessions === undefined
       ? database.connect(limits)
@@ -45,7 +45,6 @@ export function plainSession(database: SqlDatabase): {
 /** A proxy can choose for each session which server answers its reads, and may choose the primary. */
 const SESSIONS = 6;
 
-/** What is between the application and the server. */
 export async function judgeProxies(
   database: SqlDatabase,
   driver: ServerDriver,

@@ -150,9 +150,8 @@ function isOld(label: string, version: string, oldest: number): Finding | false 
 
 function isReadOnly(settings: Settings, ...names: readonly string[]): Finding | undefined {
   const name = names.find((each) => /^(on|true|no_lock)/i.test(settings[each] ?? ''));
-  return name === undefined
-    ? undefined
-    : finding('read-only', `No job can run, because ${name} is ${settings[name]}.`);
+  if (name === undefined) return undefined;
+  return finding('read-only', `No job can run, because ${name} is ${settings[name]}.`);
 }
 
 /** @param most without those that are reserved for administrators. Not above 0: there is no limit. */

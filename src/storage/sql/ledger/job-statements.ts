@@ -10,10 +10,9 @@ import {
 import { NamedStatement, type Parameters, type SqlRow, type SqlStatement } from '../statements/statement';
 import { quotePath, type SqlDialect, type TableShape } from '../dialects/sql-dialect';
 import { asFound, instantsIn, leastPrecise, type InspectedTable } from '../schema/inspected-table';
-import type { TableDefinition } from '../schema/table-definition';
+import type { TableColumn, TableDefinition } from '../schema/table-definition';
 import { readInstant, readNow, readRequiredInstant } from './run-rows';
 
-/** The registrations as a parameter, for one statement. */
 export function registeredJson(registrations: readonly JobRegistration[]): string {
   return sortedJson(
     registrations.map(({ job, declared, version, registeredBy }) => ({
@@ -26,7 +25,6 @@ export function registeredJson(registrations: readonly JobRegistration[]): strin
   );
 }
 
-/** The answers as a parameter, for one statement. */
 export function answeredJson(answers: readonly JobAnswer[]): string {
   return sortedJson(answers.map(({ job, answeredAt }) => ({ job, answered: answeredAt.getTime() * 1000 })));
 }
@@ -38,29 +36,16 @@ export function statementsOn<N extends string>(
   dialect: SqlDialect,
   textsOf: (table: TableDefinition, dialect: SqlDialect, shape: TableShape) => Readonly<Record<N, string>>,
 ): ((text: N, values: Parameters) => SqlStatement) | undefined {
-  const shape = shapeOf(table, found, dialect);
-  if (shape === undefined || found === undefined) return undefined;
-  const texts = textsOf(asFound(table, found), dialect, shape);
+  const { inspection } = dialect;
+  const instant = leastPrecise(instantsIn(table, found, inspection));
+  if (found === undefined || instant === undefined) return undefined;
+  const texts = textsOf(asFound(table, found), dialect, { now: inspection.now(instant) });
   const named = NamedStatement.byText(dialect.placeholder);
   return (text, values) => named(texts[text]).bind(values);
 }
 
-/** `undefined` without the table. */
-export function shapeOf(
-  table: TableDefinition,
-  found: InspectedTable | undefined,
-  { inspection }: SqlDialect,
-): TableShape | undefined {
-  const instant = leastPrecise(instantsIn(table, found, inspection));
-  if (found === undefined || instant === undefined) return undefined;
-  return { now: inspection.now(instant) };
-}
-
 /** The columns of a row `r`, with instants in microseconds. */
-export function fieldsOf(
-  { columns }: Pick<TableDefinition, 'columns'>,
-  us: (instant: string) => string,
-): string {
+export function fieldsOf(columns: readonly TableColumn[], us: (instant: string) => string): string {
   return columns
     .map(({ name, kind }) => `${kind.is === 'instant' ? us(`r.${name}`) : `r.${name}`} AS ${name}`)
     .join(', ');
@@ -78,6 +63,7 @@ export function jobTexts(jobTable: TableDefinition, dialect: SqlDialect, shape: 
     edition: 'text',
     instance: 'text',
   });
+  const listed = jobTable.columns.filter(({ name }) => name !== 'schedule');
   const answers = elements(':jobs', { job: 'text', answered: 'integer' });
   const answered = at('j.answered');
   const stored = (column: string): string => `${table}.${column}`;
@@ -85,7 +71,7 @@ export function jobTexts(jobTable: TableDefinition, dialect: SqlDialect, shape: 
     (column) => `${column} = ${proposed(column)}`,
   );
   return {
-    list: `SELECT n.now_us AS now_us, ${fieldsOf({ columns: jobTable.columns.filter(({ name }) => name !== 'schedule') }, us)}
+    list: `SELECT n.now_us AS now_us, ${fieldsOf(listed, us)}
       FROM (SELECT ${us(now)} AS now_us) n LEFT JOIN ${table} r ON TRUE`,
     // MySQL assigns from left to right, so a column is assigned after the columns that depend on its old value.
     register: `INSERT INTO ${table} (job_name, declared, schedule, declared_at, version, registered_by, registered_at)

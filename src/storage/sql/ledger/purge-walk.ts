@@ -1,6 +1,8 @@
 import { readId } from './run-rows';
-import type { NamedStatement, SqlDecide, SqlRow, SqlStatement } from '../statements/statement';
+import type { SqlDecide, SqlRow, SqlStatement } from '../statements/statement';
 import type { RunStatements } from './run-statements';
+
+export type DeleteLogs = (runs: readonly number[]) => SqlStatement;
 
 /** How many rows `purgeable` returns. */
 const READ_AT_ONCE = 1000;
@@ -12,7 +14,7 @@ const READ_AT_ONCE = 1000;
 export class PurgeWalk {
   /** @param kept jobs and scopes whose newest run without a period was found */
   constructor(
-    readonly deleteLogs?: NamedStatement,
+    readonly deleteLogs?: DeleteLogs,
     readonly below = Number.MAX_SAFE_INTEGER,
     private readonly kept: ReadonlySet<string> = new Set(),
   ) {}
@@ -47,7 +49,7 @@ export function deletionOf(
     ({ rows }) => {
       const locked = rows.map((row) => readId(row));
       if (locked.length === 0) return { value: 0, statements: [] };
-      const logs = deleteLogs === undefined ? [] : [deleteLogs.bind({ ids: JSON.stringify(locked) })];
+      const logs = deleteLogs === undefined ? [] : [deleteLogs(locked)];
       return { value: locked.length, statements: [...logs, ...of.delete(locked)] };
     },
   ];

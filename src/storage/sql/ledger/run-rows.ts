@@ -11,46 +11,6 @@ import {
 import type { RunState } from '../../../ledger/run-state';
 import type { SqlRow } from '../statements/statement';
 
-const SUMMARY_VALUES = [
-  'id',
-  'job_name',
-  'scope',
-  'period_key',
-  'time_zone',
-  'state',
-  'generation',
-  'attempt',
-  'claimed_by',
-  'lock_id',
-  'fencing_token',
-  'reason',
-];
-const SUMMARY_INSTANTS = [
-  'period_start',
-  'period_end',
-  'next_attempt_at',
-  'lease_until',
-  'first_started_at',
-  'started_at',
-  'finished_at',
-  'created_at',
-  'updated_at',
-];
-
-/** The fields of the run table `r` for `readSummary`. `us` converts an instant to whole microseconds since 1970. */
-export function summaryFields(us: (instant: string) => string): string {
-  const instants = SUMMARY_INSTANTS.map((name) => `${us(`r.${name}`)} AS ${name}`);
-  return [...SUMMARY_VALUES.map((name) => `r.${name} AS ${name}`), ...instants].join(', ');
-}
-
-/** As many fields without values. */
-export const NO_SUMMARY = [...SUMMARY_VALUES, ...SUMMARY_INSTANTS].map(() => 'NULL').join(', ');
-
-/** The same for `readRun`. */
-export function runFields(us: (instant: string) => string): string {
-  return `${summaryFields(us)}, r.result AS result, r.error AS error`;
-}
-
 /** @param number of the request, among those of the statement */
 export function readPeek(rows: readonly SqlRow[], { job, scope, since }: PeekRequest, number = 0): Peek {
   const own = rows.filter((row) => row['job_name'] === job && row['scope'] === scope);

@@ -1,6 +1,7 @@
 import { quotePath, type SqlDialect, type TableShape } from '../dialects/sql-dialect';
+import type { TableColumn, TableDefinition } from '../schema/table-definition';
 import { RUN_KEY, type RunTables } from '../schema/tables';
-import { NO_SUMMARY, runFields, summaryFields } from './run-rows';
+import { fieldsOf } from './job-statements';
 
 export type RunTexts = ReturnType<typeof runTexts>;
 
@@ -14,8 +15,10 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: TableSha
   const { now } = shape;
   const words = dialect.runFragments(shape);
   const { us, at, after, is, integer, byKey, returningId } = words;
-  const ofJob = `${is('job_name', ':job')} AND ${is('scope', ':scope')}`;
-  const ofKey = `${ofJob} AND ${is('period_key', ':periodKey')}`;
+  const summaryColumns = summaryColumnsOf(tables.run);
+  const summaryFields = fieldsOf(summaryColumns, us);
+  const runFields = `${summaryFields}, r.result AS result, r.error AS error`;
+  const ofKey = `${is('job_name', ':job')} AND ${is('scope', ':scope')} AND ${is('period_key', ':periodKey')}`;
   const isDue = `state IN ('pending', 'failed') AND next_attempt_at <= ${now}`;
   const isOldAndOver = `(r.state IN ('completed', 'skipped') OR (r.state = 'failed' AND r.next_attempt_at IS NULL))
         AND r.updated_at < ${after(':before')}
@@ -46,16 +49,17 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: TableSha
         `(${numbers.map((number) => `(${condition(number)})`).join(' OR ')})`;
       const runs = `SELECT NULL AS member, NULL AS now_us, NULL AS first_us, CASE WHEN EXISTS (
           SELECT 1 FROM ${event} e WHERE e.run_id = r.id AND e.kind = 'purged') THEN 1 ELSE 0 END AS is_marked,
-          ${summaryFields(us)}
+          ${summaryFields}
         FROM (
           SELECT id FROM ${run} WHERE ${any((n) => `${ofJobOf(n)} AND ${is('period_key', `:periodKey${n}`)}`)}
           UNION SELECT id FROM ${run} WHERE state = 'running' AND ${any(ofJobOf)}
           UNION SELECT id FROM ${run} WHERE ${isDue} AND ${any(ofJobOf)}
           UNION SELECT id FROM ${run} WHERE ${any((n) => `${ofJobOf(n)} AND period_start >= ${at(`:since${n}`)}`)}
         ) found JOIN ${run} r ON r.id = found.id`;
+      const noSummary = summaryColumns.map(() => 'NULL').join(', ');
       const ofRequest = (number: number): string => `SELECT ${number}, ${us(now)}, (
           SELECT ${us('period_start')} FROM ${run}
-          WHERE ${ofJobOf(number)} AND period_start IS NOT NULL ORDER BY period_start LIMIT 1), 0, ${NO_SUMMARY}`;
+          WHERE ${ofJobOf(number)} AND period_start IS NOT NULL ORDER BY period_start LIMIT 1), 0, ${noSummary}`;
       return [runs, ...numbers.map(ofRequest)].join(' UNION ALL ');
     },
     /** For the jobs of the JSON array `:jobs`. */
@@ -70,7 +74,7 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: TableSha
         :state, :attempt, ${after(':dueAfter')}, :claimedBy, :lockId, :fencingToken, ${after(':leaseFor')},
         ${after(':startedAfter')}, ${after(':startedAfter')}, :reason, ${now}, ${now})${words.orNothing(RUN_KEY.join(', '))}${returningId}`,
     /** Waits for writers, and also returns now_us. */
-    lock: `SELECT ${us(now)} AS now_us, ${runFields(us)} FROM ${run} r${byKey} WHERE ${ofKey}${words.forUpdate}`,
+    lock: `SELECT ${us(now)} AS now_us, ${runFields} FROM ${run} r${byKey} WHERE ${ofKey}${words.forUpdate}`,
     write: `UPDATE ${run}
       SET state = :state, generation = :generation, attempt = :attempt, next_attempt_at = ${at(':nextAttemptAt')},
         claimed_by = :claimedBy, lock_id = :lockId, fencing_token = :fencingToken, lease_until = ${at(':leaseUntil')},
@@ -85,10 +89,10 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: TableSha
       WHERE ${ofKey} AND generation = :generation AND attempt = :attempt
         AND ${is('claimed_by', ':claimedBy')} AND ${isRunning}${returningId}`,
     /** Conditions, an order and a limit must follow. */
-    find: `SELECT ${runFields(us)} FROM ${run} r`,
+    find: `SELECT ${runFields} FROM ${run} r`,
     findBy,
     /** The newest run of each job and scope, and those that are running or interrupted. */
-    latest: `SELECT ${summaryFields(us)}, SUBSTR(r.error, 1, 500) AS error FROM (
+    latest: `SELECT ${summaryFields}, SUBSTR(r.error, 1, 500) AS error FROM (
         SELECT COALESCE(${newestOf('g', 'id')}, (
           SELECT n.id FROM ${run} n
           WHERE n.job_name = g.job_name AND n.scope = g.scope AND n.period_start IS NULL
@@ -102,12 +106,12 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: TableSha
      */
     summaries: (jobs: number): string => {
       const listed = Array.from({ length: jobs }, (_, number) => `:job${number}`).join(', ');
-      return `SELECT ${summaryFields(us)} FROM ${run} r
+      return `SELECT ${summaryFields} FROM ${run} r
         WHERE ${jobs === 1 ? is('job_name', listed) : `job_name IN (${listed})`} AND ${findBy.from} AND ${findBy.to}
         ORDER BY r.period_start DESC, r.id DESC`;
     },
     /** For the elements of the JSON array `:jobs`. */
-    since: `SELECT ${summaryFields(us)} FROM ${words.elements(':jobs', { job: 'text', since: 'integer' })}
+    since: `SELECT ${summaryFields} FROM ${words.elements(':jobs', { job: 'text', since: 'integer' })}
       JOIN ${run} r ON r.job_name = j.job AND r.period_start >= ${at('j.since')} LIMIT 100000`,
     events: `SELECT ${us('e.at')} AS at, e.generation AS generation, e.attempt AS attempt, e.kind AS kind,
         e.actor AS actor, e.fencing_token AS fencing_token, e.detail AS detail
@@ -120,9 +124,7 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: TableSha
         CASE WHEN r.period_start IS NULL THEN 1 ELSE 0 END AS undated, CASE WHEN ${isOldAndOver}
           AND (r.period_start IS NULL OR r.period_start < ${newestOf('r', 'period_start')}) THEN 1 ELSE 0 END AS deletable
       FROM ${run} r WHERE r.id < ${integer(':below')} ORDER BY r.id DESC LIMIT 1000`,
-    /**
-     * 1,000 final runs of older ticks than the newest so many of their job and scope. A tick has no end.
-     */
+    /** 1,000 final runs of older ticks than the newest so many of their job and scope. A tick has no end. */
     trimmable: (kept: number): string => `SELECT r.id AS id, 0 AS undated, 1 AS deletable
       FROM ${words.executedOnce(`SELECT g.job_name, g.scope,
           CASE WHEN ${newestOf('g', 'period_end')} IS NULL THEN ${newestOf('g', 'period_start', kept - 1)} END AS kept_from
@@ -147,4 +149,11 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: TableSha
     deleteEvents: words.deleteListed(event, 'e', 'run_id'),
     deleteRuns: words.deleteListed(run, 'r', 'id'),
   };
+}
+
+/** Without the texts that can be long. */
+function summaryColumnsOf({ columns }: TableDefinition): readonly TableColumn[] {
+  const instants = columns.filter(({ kind }) => kind.is === 'instant');
+  const values = columns.filter(({ kind }) => !['instant', 'note', 'document'].includes(kind.is));
+  return [...values, ...instants];
 }

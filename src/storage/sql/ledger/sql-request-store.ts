@@ -117,7 +117,9 @@ function requestTexts(definition: TableDefinition, dialect: SqlDialect, shape: T
   const { now } = shape;
   const { us, after, is, orNothing, returningId } = dialect.runFragments(shape);
   const table = quotePath(definition.path, dialect);
-  const select = (condition: string): string => `SELECT n.now_us AS now_us, ${fieldsOf(definition, us)}
+  const select = (
+    condition: string,
+  ): string => `SELECT n.now_us AS now_us, ${fieldsOf(definition.columns, us)}
     FROM (SELECT ${us(now)} AS now_us) n LEFT JOIN ${table} r ON ${condition}`;
   return {
     insert: `INSERT INTO ${table} (id, kind, job_name, scope, period_key, state, actor, reason, created_at, due_at, expires_at)

@@ -61,6 +61,8 @@ export interface SqlRunStoreOptions extends SqlDatabase, SqlTablesOptions {
   readonly groupingClock?: Clock | undefined;
 }
 
+type JobText = keyof ReturnType<typeof jobTexts>;
+
 const OF_A_HOLDER = { priority: 'holder' } as const;
 
 /** @throws ClaimLostError if the database that holds the claim can no longer be used */
@@ -78,9 +80,7 @@ export class SqlRunStore implements RunStore {
   readonly logs: SqlRunLogs;
   readonly #options: SqlRunStoreOptions;
   readonly #tables: VerifiedTables<RunStatements>;
-  readonly #jobs: VerifiedTables<
-    (text: keyof ReturnType<typeof jobTexts>, values: Parameters) => SqlStatement
-  >;
+  readonly #jobs: VerifiedTables<(text: JobText, values: Parameters) => SqlStatement>;
   readonly #peeks: ReturnType<typeof waitingPeeks> | undefined;
 
   constructor(options: SqlRunStoreOptions) {
@@ -97,11 +97,7 @@ export class SqlRunStore implements RunStore {
     this.#peeks = groupingClock && waitingPeeks(this.#tables, groupingClock);
   }
 
-  /**
-   * For transactions of the application. If the servers are set to wait, nothing is sent: they may refuse it.
-   *
-   * @internal
-   */
+  /** @internal For transactions of the application. If the servers are set to wait, nothing is sent: they may refuse it. */
   get nodeWait(): NodeWait | undefined {
     const { nodeWait } = this.#options.connections;
     return nodeWait?.isSet ? undefined : nodeWait;
@@ -228,8 +224,6 @@ export class SqlRunStore implements RunStore {
   }
 
   /**
-   * Verifies the tables.
-   *
    * @throws SchemaMismatchError listing every problem with its fix
    * @throws LockStorageError if the database cannot be reached. The message contains its address.
    */
@@ -237,19 +231,13 @@ export class SqlRunStore implements RunStore {
     await this.#tables.check({ timeoutMs: this.#options.statementTimeoutMs });
   }
 
-  /**
-   * The statements for a transaction of the application.
-   *
-   * @internal
-   */
+  /** @internal The statements for a transaction of the application. */
   async statements({ timeoutMs }: StatementOptions): Promise<RunStatements> {
     return await this.#tables.statements({ timeoutMs });
   }
 
   /**
-   * The same for a driver that cannot wait. Claiming the run has verified the tables.
-   *
-   * @internal
+   * @internal The same for a driver that cannot wait. Claiming the run has verified the tables.
    * @throws LockStorageError if a table has changed since
    */
   get verifiedStatements(): RunStatements {
@@ -269,11 +257,7 @@ export class SqlRunStore implements RunStore {
     return this.#tables.send(statement, { timeoutMs, priority }, subject);
   }
 
-  async #onJobs(
-    text: keyof ReturnType<typeof jobTexts>,
-    values: Parameters,
-    { timeoutMs }: StatementOptions,
-  ): Promise<SqlResult> {
+  async #onJobs(text: JobText, values: Parameters, { timeoutMs }: StatementOptions): Promise<SqlResult> {
     const limits = { timeoutMs };
     return (await this.#jobs.send((bind) => bind(text, values), limits, 'the register of jobs')).result;
   }

@@ -22,9 +22,7 @@ export interface GroupingStorageOptions extends SqlStorageOptions {
   readonly clock: Clock;
   /** Between 0 and 1. */
   readonly random: () => number;
-  /**
-   * With less time, a lock travels alone: if another lock's row is locked, the time must suffice for sending it again.
-   */
+  /** With less time, a lock travels alone: if another lock's row is locked, the time must suffice for a second try. */
   readonly shortestLimitMs: number;
   /** `1`: a single lock is sent as a group, too. Default 2. */
   readonly smallestGroup?: 1 | 2 | undefined;

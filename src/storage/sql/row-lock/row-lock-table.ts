@@ -85,7 +85,6 @@ export class RowLockTable {
         size: maxConnections,
         whenFull: `all ${maxConnections} are in use, one for each held lock. Raise maxConnections of the RowLockProvider`,
         settings: driver.rowLock.session(limits),
-        prepares: false,
         idleForMs: IDLE_CONNECTION_MS,
       },
     );
@@ -215,9 +214,7 @@ export function clusterProblem(rows: readonly SqlRow[]): string | undefined {
 export interface RowLockStatements {
   /** Creates the row of a lock that is free. */
   readonly insert: NamedStatement;
-  /**
-   * Locks the row, and returns the time, the next token, the last holder and whether its `lockAtLeastFor` still lasts.
-   */
+  /** Locks the row, and returns the time, the next token, the last holder and whether its `lockAtLeastFor` lasts. */
   readonly lock: NamedStatement;
   /** The same record as `inspect`. Fails if another transaction holds the row. */
   readonly settle: NamedStatement;

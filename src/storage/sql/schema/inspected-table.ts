@@ -62,7 +62,6 @@ export interface TableInspection {
    * there is no table. The names of its parameters end in the number.
    */
   readonly columns: (number: number) => string;
-  /** What comes before the statement. */
   readonly before?: string;
   readonly parameters: (location: TableLocation) => Parameters;
   readonly read: (rows: readonly SqlRow[], indexes: readonly TableIndex[]) => Omit<InspectedTable, 'indexes'>;
@@ -129,9 +128,7 @@ export function uniqueIndexOn(
   return indexes.find((index) => index.isUnique && fold(index.columns) === fold(columns));
 }
 
-/**
- * The missing indexes for speed that no present one replaces. Older versions of cronlatch did not create all of them.
- */
+/** The missing indexes for speed that no present one replaces. Older versions did not create all of them. */
 export function absentIndexes(
   needed: readonly TableIndex[],
   present: readonly TableIndex[],

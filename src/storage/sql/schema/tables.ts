@@ -4,10 +4,11 @@ import { checkNameLength, DEFAULT_NAME_LENGTH } from '../../../core/lock-name';
 import { refuseOption } from '../../../core/options';
 import type { ColumnKind, TableColumn, TableDefinition, TableIndex } from './table-definition';
 
-/** The schema of tables that name none, and whether the address of the database names it. */
-interface DefaultSchema extends Pick<LockTableOptions, 'schema'> {
+/** The schema and the names of tables that the application does not name. */
+export interface DefaultSchema extends Pick<LockTableOptions, 'schema'> {
+  /** Whether the address names that schema, so that the option `schema` must not name another one. */
   readonly isSchemaOfAddress?: boolean;
-  /** What the tables are called unless the application names them. */
+  /** The names of tables that the application has as entities, without their schema. */
   readonly tableNames?: { readonly [Kind in TableKind]?: string } | undefined;
   readonly isInMemory?: boolean;
 }
@@ -158,7 +159,6 @@ interface Table {
   readonly set: TableSet;
   readonly option: 'lockTable' | 'rowLockTable' | 'runTable' | 'jobTable';
   readonly defaultName: string;
-  /** What follows the name. */
   readonly suffix?: string;
   /** The most characters of the name: an identifier has at most 63, and the names of the indexes add some. */
   readonly longest?: number;
@@ -168,7 +168,7 @@ interface Table {
   readonly indexes?: (table: string) => readonly TableIndex[];
 }
 
-export type TableKind = 'lock' | 'rowLock' | 'run' | 'event' | 'job' | 'request' | 'log';
+type TableKind = 'lock' | 'rowLock' | 'run' | 'event' | 'job' | 'request' | 'log';
 
 const LEDGER = { set: 'ledger', option: 'runTable', defaultName: 'cronlatch_run', longest: 50 } as const;
 const OPERATIONS = { ...LEDGER, set: 'operations' } as const;
@@ -218,7 +218,7 @@ export function tablesOf(
   names?: TableNames,
   database?: DefaultSchema,
 ): readonly TableDefinition[] {
-  const kinds = Object.keys(TABLES) as (keyof typeof TABLES)[];
+  const kinds = Object.keys(TABLES) as TableKind[];
   return kinds
     .filter((kind) => sets.includes(TABLES[kind].set))
     .map((kind) => tableOf(kind, names, database));
@@ -226,7 +226,7 @@ export function tablesOf(
 
 /** @throws InvalidLockConfigurationError naming the text that is not an identifier */
 export function tableOf(
-  kind: keyof typeof TABLES,
+  kind: TableKind,
   names: TableNames = {},
   database: DefaultSchema = {},
 ): TableDefinition {

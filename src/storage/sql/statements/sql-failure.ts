@@ -14,7 +14,6 @@ export const HARMLESS: ReadonlySet<SqlFailureKind> = new Set([
   'wrong-shape',
 ]);
 
-/** The parts of a driver's error that the dialects check. */
 export interface DriverError {
   readonly code: string | undefined;
   readonly errno: number | undefined;
@@ -22,10 +21,8 @@ export interface DriverError {
 }
 
 export function driverErrorOf(error: unknown): DriverError {
-  const { code, errno } = (typeof error === 'object' && error !== null ? error : {}) as Record<
-    string,
-    unknown
-  >;
+  const fields = typeof error === 'object' && error !== null ? error : {};
+  const { code, errno } = fields as { readonly code?: unknown; readonly errno?: unknown };
   return {
     code: typeof code === 'string' ? code : undefined,
     errno: typeof errno === 'number' ? errno : undefined,
@@ -65,7 +62,6 @@ export function translateDriverError(
   error: unknown,
   context: ConnectionContext & {
     readonly dialect: { readonly failureOf: (error: DriverError) => SqlFailureKind };
-    /** Removes secrets from a driver's message. */
     readonly redact: (message: string) => string;
     /** The table that the statement needs first. */
     readonly tableName: string;

@@ -120,9 +120,7 @@ export interface Limit extends StatementOptions {
   readonly sinceMs?: number | undefined;
 }
 
-/**
- * Decides a transaction's result and its further statements. Synchronous and without effects: a restart calls it again.
- */
+/** Decides a transaction's result and further statements. Synchronous and without effects: a restart calls it again. */
 export type SqlDecide<T> = (result: SqlResult) => {
   readonly value: T;
   readonly statements: readonly SqlStatement[];

@@ -1,5 +1,5 @@
 import type { SqlDatabase } from '../connections/sql-database';
-import { quotePath } from '../dialects/sql-dialect';
+import { quotePath, type SqlDialect } from '../dialects/sql-dialect';
 import { columnLine } from './create-table';
 import {
   absentIndexes,
@@ -240,17 +240,13 @@ export function verifyTable(
   context: Pick<SqlDatabase, 'dialect' | 'address'>,
 ): readonly SchemaFinding[] {
   const name = definition.path.join('.');
-  return flawsOf(definition, found, context).map(({ severity, code, problem, remedy }) => {
+  return flawsOf(definition, found, context.dialect).map(({ severity, code, problem, remedy }) => {
     const run = remedy === undefined ? '' : ` Run: ${remedy};`;
     return { severity, code, message: `Table '${name}' in ${context.address} ${problem}.${run}`, remedy };
   });
 }
 
-function flawsOf(
-  definition: TableDefinition,
-  found: InspectedTable,
-  { dialect }: Pick<Subject, 'dialect'>,
-): readonly TableFlaw[] {
+function flawsOf(definition: TableDefinition, found: InspectedTable, dialect: SqlDialect): TableFlaw[] {
   if (found.columns.length === 0)
     return [
       refusal('missing-table', `is missing, or this database user has no access to it. ${definition.remedy}`),

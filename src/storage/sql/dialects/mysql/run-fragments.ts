@@ -5,7 +5,7 @@ const IDS = `(SELECT j.id FROM JSON_TABLE(:ids, '$[*]' COLUMNS (id BIGINT PATH '
 const TEXT = 'TEXT CHARACTER SET utf8mb4';
 const JOBS = `SELECT j.job FROM JSON_TABLE(:jobs, '$[*]' COLUMNS (job VARCHAR(255) CHARACTER SET utf8mb4 PATH '$')) j`;
 
-export function runFragments({ now, keyIndex = '' }: Pick<TableShape, 'now' | 'keyIndex'>): RunFragments {
+export function runFragments({ now, keyIndex = '' }: TableShape): RunFragments {
   return {
     us: (instant) => `TIMESTAMPDIFF(MICROSECOND, '1970-01-01', ${instant})`,
     at: (parameter) => `TIMESTAMPADD(MICROSECOND, ${parameter}, TIMESTAMP'1970-01-01 00:00:00')`,

@@ -48,7 +48,5 @@ export function groupStatements(
       SET ${lockUntil} = GREATEST(${now}, l.${lockedAt} + ${after('atLeast')}), ${lockedBy} = j."nextOwner"
       ${ours}`,
   };
-  return {
-    write: (key, members) => named(texts[key]).bind({ group: JSON.stringify(members) }),
-  };
+  return { write: (key, members) => named(texts[key]).bind({ group: JSON.stringify(members) }) };
 }

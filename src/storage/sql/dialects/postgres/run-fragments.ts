@@ -3,7 +3,7 @@ import type { RunFragments, TableShape } from '../sql-dialect';
 /** With an array, the planner finds the rows by their ids regardless of its statistics. */
 const IS_LISTED = `= ANY (ARRAY(SELECT value::bigint FROM json_array_elements_text(:ids::json)))`;
 
-export function runFragments({ now }: Pick<TableShape, 'now'>): RunFragments {
+export function runFragments({ now }: TableShape): RunFragments {
   return {
     // Before PostgreSQL 14 the epoch is a double. In this century its rounding error is at most a tenth of a microsecond,
     // and the cast rounds it away.

@@ -2,7 +2,7 @@ import type { RunFragments, TableShape } from '../sql-dialect';
 
 const IS_LISTED = 'IN (SELECT value FROM json_each(:ids))';
 
-export function runFragments({ now }: Pick<TableShape, 'now'>): RunFragments {
+export function runFragments({ now }: TableShape): RunFragments {
   return {
     us: (instant) => instant,
     at: (parameter) => parameter,
