@@ -22,7 +22,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { currentRun, type JobGuard } from 'cronlatch';
 import type { Notice } from 'cronlatch/notify';
 import { createJobGuard, createTables } from 'cronlatch/better-sqlite3';
-import type { JobOverview } from 'cronlatch/provider';
+import { operations, type JobOverview } from 'cronlatch/operations';
 
 async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'operated-job-'));
@@ -72,7 +72,7 @@ async function main(): Promise<void> {
 }
 
 async function stateOf(guard: JobGuard): Promise<JobOverview | undefined> {
-  return (await guard.overview()).jobs[0];
+  return (await operations(guard).overview()).jobs[0];
 }
 
 /** The store gets progress and logs at most once a second. */

@@ -28,7 +28,6 @@ export type { RunLogEntry, RunState, RunSummary } from './ledger';
 export type { DeclaredJob, DeclaredSchedule, RegisteredJob } from './ledger';
 
 // Tools for operators, on `guard`, `guard.ledger` and `guard.backfill`.
-export type { JobOverview, JobRemark, Overview, OverviewOptions } from './guard';
 export type { RunningLock } from './core';
 export type { BackfillRange, BackfillResult, Explanation, OperatorAct, RunLedger, RunName } from './ledger';
 export type { RunRequest } from './ledger';

@@ -4,8 +4,8 @@ import { styleText } from 'node:util';
 import { hostTimeZone } from '../core/clock';
 import { escapeUnsafe, logLine } from '../guard/log/logger';
 import { sharedZone, shortTime, spokenTime } from '../guard/log/time-texts';
-import type { WhenOfJob } from '../guard/operations/overview';
-import type { Tone } from '../guard/operations/state-texts';
+import type { WhenOfJob } from '../operations/overview';
+import type { Tone } from '../operations/state-texts';
 import { quoted, timeText } from '../ledger/operator/state-of-run';
 
 /** Where the command line reads and writes: the process, unless the caller of `main` gives another place. */

@@ -13,7 +13,7 @@ import { callsOf, isJobGuard } from '../guard/calls/calls';
 import { checkTimeZone } from '../ledger/periods/time-zone';
 import { escapeUnsafe } from '../guard/log/logger';
 import { spokenTime } from '../guard/log/time-texts';
-import type { WhenOfJob } from '../guard/operations/overview';
+import type { WhenOfJob } from '../operations/overview';
 import { accessAsker, isTokenOf, refusalOf, takeDone, tokenOf, willReport } from './access';
 import { perform } from './acts';
 import { CachedReads } from './cached-reads';

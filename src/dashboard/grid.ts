@@ -1,6 +1,6 @@
-import type { JobOverview } from '../guard';
-import type { JobCatalog } from '../guard/operations/job-catalog';
-import { stateCell } from '../guard/operations/state-texts';
+import type { JobOverview } from '../operations';
+import type { JobCatalog } from '../operations/job-catalog';
+import { stateCell } from '../operations/state-texts';
 import type { RunSummary } from '../ledger';
 import { askForPeriod, periodsWithoutRun } from '../ledger/expected';
 import { dateOf, dayAt } from '../ledger/periods/business-date';

@@ -1,8 +1,8 @@
-import type { JobOverview } from '../guard';
+import type { JobOverview } from '../operations';
 import { isHoldOwner } from '../core/lease/hold-owner';
 import { instanceOf } from '../core/lease/owner';
-import type { JobCatalog } from '../guard/operations/job-catalog';
-import { readWhy, type Why } from '../guard/operations/why';
+import type { JobCatalog } from '../operations/job-catalog';
+import { readWhy, type Why } from '../operations/why';
 import { describeDuration } from '../guard/log/time-texts';
 import type { DeclaredJob, RegisteredJob, RunSummary } from '../ledger';
 import { describeSchedule } from '../ledger/job-register';

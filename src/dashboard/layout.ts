@@ -1,10 +1,11 @@
 import { InvalidLockConfigurationError, noneAfter } from '../core';
-import type { JobGuard, Overview } from '../guard';
-import { JobCatalog } from '../guard/operations/job-catalog';
+import type { JobGuard } from '../guard';
+import { operations, type Overview } from '../operations';
+import { JobCatalog } from '../operations/job-catalog';
 import { relative, sharedZone } from '../guard/log/time-texts';
-import type { WhenOfJob } from '../guard/operations/overview';
+import type { WhenOfJob } from '../operations/overview';
 import { zoneOf } from '../ledger/known-register';
-import { stateCell } from '../guard/operations/state-texts';
+import { stateCell } from '../operations/state-texts';
 import { commandText, timeText } from '../ledger/operator/state-of-run';
 import { VERSION } from '../core/version';
 import type { Access } from './options';
@@ -72,7 +73,7 @@ export function zoneOfJobs({ register }: JobCatalog): string {
 }
 
 export async function overviewOf({ reads, guard, when }: View): Promise<Overview> {
-  return await reads.read('overview', () => guard.overview({ when }));
+  return await reads.read('overview', () => operations(guard).overview({ when }));
 }
 
 /** An address of the dashboard. It has no path, so that the dashboard works under any. */

@@ -1,8 +1,8 @@
 import type { LockState } from '../core';
 import { isHoldOwner } from '../core/lease/hold-owner';
-import { unableTo } from '../guard/operations/guard-locks';
-import { stateOfLock } from '../guard/operations/state-texts';
-import { locksOfJobs } from '../guard/operations/overview';
+import { unableTo } from '../operations/held-locks';
+import { stateOfLock } from '../operations/state-texts';
+import { locksOfJobs } from '../operations/overview';
 import {
   actForm,
   linkTo,

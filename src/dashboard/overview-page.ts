@@ -1,6 +1,6 @@
-import type { JobOverview, JobRemark, Overview } from '../guard';
+import type { JobOverview, JobRemark, Overview } from '../operations';
 import { instanceOf } from '../core/lease/owner';
-import { answerOf, progressOf, stateCell, stateOfLock } from '../guard/operations/state-texts';
+import { answerOf, progressOf, stateCell, stateOfLock } from '../operations/state-texts';
 import { gridTable, readGrid, toCheck, todayOf } from './grid';
 import {
   commandHint,

@@ -1,6 +1,6 @@
 import { InvalidLockUseError, noneAfter, SchemaMismatchError } from '../core';
 import { instanceOf } from '../core/lease/owner';
-import type { JobCatalog } from '../guard/operations/job-catalog';
+import type { JobCatalog } from '../operations/job-catalog';
 import type { Run, RunEvent } from '../ledger';
 import { spokenTime } from '../guard/log/time-texts';
 import { stateOfRun, timeText, type When } from '../ledger/operator/state-of-run';

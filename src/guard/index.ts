@@ -6,10 +6,8 @@
  * Without either, calling it is an error.
  */
 export type { CloseOptions, CloseResult } from './closing/closing';
-export type { ForcedRelease, GuardLocks } from './operations/guard-locks';
+export type { ForcedRelease, GuardLocks } from './guard-locks';
 export { configureJobGuard } from './configured-guard';
-export type * from './operations/overview';
-export type { JobRemark } from './operations/remarks';
 export type { OverdueResult } from './upkeep/upkeep';
 export type * from './jobs/job-guard-options';
 export { JobGuard } from './job-guard';

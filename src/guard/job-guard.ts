@@ -17,7 +17,7 @@ import { backfill } from '../ledger/operator/backfill';
 import { notRegisteredError } from '../ledger/operator/run-ledger';
 import { RunLogs } from '../ledger/tick/run-log';
 import { Closing, type CloseHook, type CloseOptions, type CloseResult } from './closing/closing';
-import { GuardLocks } from './operations/guard-locks';
+import { GuardLocks } from './guard-locks';
 import { createCalls, type Calls, type GuardParts } from './calls/calls';
 import type {
   GuardConfiguration,
@@ -35,16 +35,18 @@ import { OncePerJobRunner } from './calls/once-per-job-runner';
 import { Register } from './upkeep/register';
 import { checkGuardOptions } from './jobs/check-options';
 import { servicesOf } from './upkeep/services';
-import { Upkeep, type OverdueResult } from './upkeep/upkeep';
-import { readOverview, type Overview, type OverviewOptions } from './operations/overview';
+import { Upkeep, type OverdueResult, type Service } from './upkeep/upkeep';
 
-/** Where the guards with these options keep their runs. */
-const runStores = new WeakMap<JobGuardOptions, RunStore>();
+/** Makes the service that sends the notices of a guard. What it reads is beyond the guard. */
+type NoticesOf = (calls: Calls, locks: GuardLocks, options: JobGuardOptions, lateAfterMs: number) => Service;
+
+/** Where the guards with these options keep their runs, and what sends their notices. */
+const ledgers = new WeakMap<JobGuardOptions, readonly [RunStore, NoticesOf]>();
 
 /** A guard with a ledger. Only cronlatch itself has stores of runs. */
-export function guardWithRuns(options: JobGuardOptions, runStore: RunStore): JobGuard {
+export function guardWithRuns(options: JobGuardOptions, runStore: RunStore, noticesOf: NoticesOf): JobGuard {
   const own = { ...options };
-  runStores.set(own, runStore);
+  ledgers.set(own, [runStore, noticesOf]);
   return new JobGuard(own);
 }
 
@@ -68,7 +70,7 @@ export class JobGuard {
     checkGuardOptions(options);
     const { lockProvider, logger = consoleLogger, clock = systemClock, events = new EventHub() } = options;
     const { pollInterval = '1m', statementTimeout = '5s', instanceName } = options;
-    const runStore = runStores.get(options);
+    const [runStore, noticesOf] = ledgers.get(options) ?? [];
     const store = (): string => this.#calls.lockStore ?? 'The store of the locks';
     // Before the other listeners, so that the log knows of an outage when it gets the first failure.
     const outages = new Outages({ lockProvider, clock, events, store });
@@ -97,7 +99,9 @@ export class JobGuard {
     const startUpkeep = (): void => this.#upkeep.start();
     this.#parts = { clock, registry, executor, events, oncePerRunner, registered, startUpkeep };
     const calls = (this.#calls = createCalls(this, this.#parts));
-    const services = registered ? servicesOf(calls, registered, this.locks, options) : [];
+    const services = registered ? servicesOf(calls, registered, options) : [];
+    if (options.notify !== undefined && registered && noticesOf)
+      services.push(noticesOf(calls, this.locks, options, registered.lateAfterMs));
     const upkeep = (this.#upkeep = new Upkeep(services, { clock, events, pollIntervalMs }));
     this.#lockProvider = lockProvider;
     this.#closing = new Closing(executor.runs, clock, events);
@@ -193,17 +197,6 @@ export class JobGuard {
       lockOf: (job) => jobs.get(job)?.lock.name,
       jobs,
     });
-  }
-
-  /**
-   * Shows the jobs of all instances at a glance: what runs, what is held and by whom, and each problem with the command that
-   * fixes it. Sends four statements, and one more for each further thousand of held locks. A lock provider that cannot list
-   * its locks gets one read for each known job instead, all at once. If it does not answer, that is a problem.
-   *
-   * @throws LockStorageError if a store fails
-   */
-  async overview(options: OverviewOptions = {}): Promise<Overview> {
-    return await readOverview(this.#parts.oncePerRunner, this.locks, options);
   }
 
   /** The locks that this process holds now: those of running jobs, and those of `lockManager()`. Sends nothing. */

@@ -1,5 +1,6 @@
 import { diag, type BatchObservableResult, type Meter } from '@opentelemetry/api';
 import type { JobGuard } from '../guard';
+import { operations } from '../operations';
 import type { Calls } from '../guard/calls/calls';
 import type { OncePerJobRunner } from '../guard/calls/once-per-job-runner';
 import { limitOf } from '../ledger/store-statements';
@@ -23,7 +24,7 @@ export function measureStores(guard: JobGuard, calls: Calls, meter: Meter, toler
     result.observe(offset, await readClockOffset(runner));
     for (const [job, at] of await readLastCompleted(guard, runner))
       result.observe(lastCompleted, at, jobAttribute({ job }));
-    const { jobs } = await guard.overview({ lateAfter: toleranceMs });
+    const { jobs } = await operations(guard).overview({ lateAfter: toleranceMs });
     for (const { job } of jobs) seen.add(job);
     // A job that has left the register would keep its last value.
     for (const job of seen) {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import axe, { type AxeResults } from 'axe-core';
-import { answerOf } from '#cronlatch/guard/operations/state-texts';
+import { answerOf } from '#cronlatch/operations/state-texts';
 import { pagesOf, testDashboard } from '../support/benches/dashboard';
+import { operations } from 'cronlatch/operations';
 
 /** The dark scheme changes colours only. */
 const SCHEMES = [
@@ -18,7 +19,7 @@ testDashboard(
     const page = await browser.newPage();
     await page.goto(address);
 
-    const { jobs } = await guard.overview();
+    const { jobs } = await operations(guard).overview();
     assert.equal(await page.locator('h1').textContent(), answerOf(jobs));
     const cells = await page.locator('#grid td a[aria-label]').all();
     const shown = await Promise.all(cells.map((cell) => cell.getAttribute('aria-label')));

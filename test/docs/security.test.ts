@@ -9,6 +9,7 @@ import { codeBlocksOf } from '../support/checks/page';
 import { eventually } from '../support/clocks/eventually';
 import type { ServerName } from '../support/databases/fresh';
 import { withUser } from '../support/databases/user';
+import { operations } from 'cronlatch/operations';
 
 const [onMysql = '', onPostgres = ''] = codeBlocksOf('docs/security.md').map(({ text }) => text);
 
@@ -29,7 +30,10 @@ for (const server of ['mysql', 'postgres'] as const)
         const print = async (): Promise<void> => {
           currentRun().progress(1);
           currentRun().log('a line');
-          await eventually(async () => (await guard.overview()).jobs[0]?.running[0]?.done === 1, 'progress');
+          await eventually(
+            async () => (await operations(guard).overview()).jobs[0]?.running[0]?.done === 1,
+            'progress',
+          );
           currentRun().progress(2);
         };
         const aWeekAgo = new Date(Date.now() - 7 * 86_400_000);

@@ -3,6 +3,7 @@ import { mock, test } from 'node:test';
 import { scheduleWithCroner } from '../docs/other-schedulers/croner';
 import { guardOfRuns } from '../support/benches/guard-of-runs';
 import { turn } from '../support/benches/lock';
+import { operations } from 'cronlatch/operations';
 
 const STEP_MS = 60_000;
 
@@ -22,7 +23,7 @@ void test('a job that croner calls is watched, and made up when croner has stopp
     }
   };
   const problems = async (): Promise<string[]> =>
-    (await of.guard.overview()).jobs.flatMap((each) => each.problems.map(({ kind }) => kind));
+    (await operations(of.guard).overview()).jobs.flatMap((each) => each.problems.map(({ kind }) => kind));
   await live(65);
   await of.guard.runOverdue();
   const runs = await of.guard.ledger.list({ job: 'job' });

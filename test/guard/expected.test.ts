@@ -5,6 +5,7 @@ import { weekdays } from 'cronlatch/calendar';
 import { callsOf } from '#cronlatch/guard/calls/calls';
 import type { DeclaredCron } from '#cronlatch/ledger/periods/schedule';
 import { guardOfRuns, type GuardOfRuns } from '../support/benches/guard-of-runs';
+import { operations } from 'cronlatch/operations';
 
 const HOUR_MS = 3_600_000;
 const ZONE = 'Europe/Paris';
@@ -49,7 +50,9 @@ async function watched(
     (await guard.ledger.list({ order: 'oldest-first', limit: 1000 })).map(({ periodKey }) => periodKey);
   const missed = async () => (await guard.ledger.gaps('job')).map(({ key }) => key);
   const problems = async () =>
-    (await guard.overview()).jobs.flatMap((each) => each.problems.map(({ text }) => text.replace(/:.*/, '')));
+    (await operations(guard).overview()).jobs.flatMap((each) =>
+      each.problems.map(({ text }) => text.replace(/:.*/, '')),
+    );
   return { ...of, at, tick: call, keys, missed, problems, warnings };
 }
 
@@ -168,7 +171,7 @@ void test('the checks for late jobs and for ticks without a run read nothing whi
   of.clock.advance('10s');
   await of.guard.runOverdue();
   assert.equal(count() - before, 2);
-  await of.guard.overview();
+  await operations(of.guard).overview();
   assert.equal(count() - before, 5, 'and the locks');
   of.clock.advance('25m'); // The next time was 40 s ago, and may still get its tick.
   await of.guard.runOverdue();
@@ -201,7 +204,7 @@ void test('an expression that only its scheduler reads runs, with one warning (S
   const call = { task: () => 1, args: [], call: job.call, scheduledAt: new Date(of.clock.wallMs()) };
   assert.equal((await callsOf(of.guard).execute(job, call)).executed, true);
   of.clock.advance('90h');
-  const { jobs } = await of.guard.overview();
+  const { jobs } = await operations(of.guard).overview();
   assert.deepEqual(
     jobs.map(({ problems, nextScheduledAt }) => [problems, nextScheduledAt]),
     [[[], undefined]],
@@ -272,7 +275,7 @@ void test('a job that was disabled over its tick is neither late nor has it miss
   const enabled = guardOfRuns({ ...of.options(), events: undefined });
   callsOf(enabled.guard).admit([{ ...declaration, configuration }]);
   await enabled.guard.runOverdue();
-  const { jobs } = await enabled.guard.overview();
+  const { jobs } = await operations(enabled.guard).overview();
   assert.deepEqual(
     jobs.flatMap(({ problems }) => problems),
     [],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RegisteredJob } from 'cronlatch/provider';
-import { lifeOf } from '#cronlatch/guard/operations/why';
+import { lifeOf } from '#cronlatch/operations/why';
 import { dailyJob } from '../cli/year-of-runs';
 
 const NOW = new Date('2026-11-26T11:00:00Z');

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { JobGuard, LockStorageError } from 'cronlatch';
 import type { LockProvider } from 'cronlatch/provider';
 import { systemClock } from '#cronlatch/core/clock';
-import { readWhy } from '#cronlatch/guard/operations/why';
+import { readWhy } from '#cronlatch/operations/why';
 import { siteOf } from '../dashboard/site';
 import { testEtcd } from '../support/benches/etcd';
 import { runningJob } from '../support/benches/guard';
@@ -14,6 +14,7 @@ import { testRedis } from '../support/benches/redis';
 import { testOnZooKeeper } from '../support/benches/zookeeper';
 import { RunsAndRequests } from '../support/stores/in-memory-requests';
 import { newGuard } from '../support/benches/guard-with-runs';
+import { operations } from 'cronlatch/operations';
 
 const OPTIONS = { logger: false, pollInterval: false } as const;
 const NAMES = ['busy', 'idle', 'paused'];
@@ -31,7 +32,7 @@ async function guardOn(lockProvider: LockProvider): Promise<JobGuard> {
 }
 
 async function statesOf(guard: JobGuard): Promise<Record<string, string>> {
-  const { jobs } = await guard.overview();
+  const { jobs } = await operations(guard).overview();
   return Object.fromEntries(jobs.map(({ job, state }) => [job, state]));
 }
 
@@ -41,7 +42,7 @@ async function pause(guard: JobGuard): Promise<void> {
 }
 
 async function assertUnreachable(guard: JobGuard, id: string): Promise<void> {
-  const { problems, locks } = await guard.overview();
+  const { problems, locks } = await operations(guard).overview();
   assert.deepEqual([problems.map(({ kind }) => kind), locks], [['unreachable'], undefined]);
   assert.ok(problems[0]?.text.startsWith(`The lock provider '${id}' did not answer`), problems[0]?.text);
   assert.deepEqual(await statesOf(guard), {
@@ -66,7 +67,7 @@ testRedis('holds and running jobs are shown, and a Redis that is gone is a probl
   const job = await runningJob(holder, { name: 'busy', lockAtMostFor: '10m' });
   await pause(guard);
   assert.deepEqual(await statesOf(guard), { busy: 'running', idle: 'no record', paused: 'on hold' });
-  const { problems, locks } = await guard.overview();
+  const { problems, locks } = await operations(guard).overview();
   assert.deepEqual([problems, locks], [[], undefined]);
   const site = siteOf(guard);
   const [overview, page] = [await site.get(), await site.get('?locks=held')];
@@ -142,7 +143,7 @@ void test('without a known job, a lock provider that does not answer is a proble
     lock: (...of) => provider.lock(...of),
     inspect: () => Promise.reject(away),
   };
-  const { problems } = await new JobGuard({ lockProvider, ...OPTIONS }).overview();
+  const { problems } = await operations(new JobGuard({ lockProvider, ...OPTIONS })).overview();
   assert.deepEqual(
     problems.map(({ text }) => text),
     [

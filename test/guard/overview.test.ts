@@ -6,6 +6,7 @@ import { guardBench } from '../support/benches/guard';
 import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
 import { JOB } from '../support/benches/lock';
 import type { FoundRun } from '#cronlatch/ledger/run-store';
+import { operations } from 'cronlatch/operations';
 
 void test('an overview shows each job with its state, its problems and the commands that fix them', async () => {
   const { guard, clock } = guardOfRuns();
@@ -18,7 +19,7 @@ void test('an overview shows each job with its state, its problems and the comma
   const until = new Date(clock.wallMs() + 3_600_000);
   await guard.locks.hold('fine', { until, actor: 'anne', reason: 'audit' });
   await guard.lockManager().tryLock({ name: 'by hand', lockAtMostFor: '1h' });
-  const { jobs, locks, hasRegister, now } = await guard.overview();
+  const { jobs, locks, hasRegister, now } = await operations(guard).overview();
   assert.deepEqual([hasRegister, now.getTime()], [true, clock.wallMs()]);
   assert.deepEqual(
     jobs.map(({ job, state, timeZone }) => [job, state, timeZone]),
@@ -47,11 +48,11 @@ void test('a job that runs is shown as running, also if its last run failed', as
   const tick = guard.wrap({ ...DAILY, oncePer: { period: 'tick' } }, () => work());
   await tick();
   assert.deepEqual(
-    (await guard.overview()).jobs.map(({ state }) => state),
+    (await operations(guard).overview()).jobs.map(({ state }) => state),
     ['failed'],
   );
   work = async () => {
-    const [job] = (await guard.overview()).jobs;
+    const [job] = (await operations(guard).overview()).jobs;
     assert.deepEqual([job?.state, job?.running.length], ['running', 1]);
     assert.match(job?.problems[0]?.text ?? '', /no disk/);
   };
@@ -63,7 +64,7 @@ void test('jobs that share a lock are in use, not running, unless a run shows wh
   const shared = { ...JOB, name: 'books', shared: true };
   guard.wrap({ ...shared, oncePer: { name: 'close-day', period: 'tick' } }, () => assert.fail('ran'));
   const report = guard.wrap({ ...shared, oncePer: { name: 'report', period: 'tick' } }, async () => {
-    const { jobs } = await guard.overview();
+    const { jobs } = await operations(guard).overview();
     assert.deepEqual(
       jobs.map(({ job, state, notes }) => [job, state, notes.map(({ kind }) => kind)]),
       [
@@ -78,7 +79,7 @@ void test('jobs that share a lock are in use, not running, unless a run shows wh
     );
   });
   await report();
-  assert.equal((await guard.overview()).jobs[0]?.state, 'ok');
+  assert.equal((await operations(guard).overview()).jobs[0]?.state, 'ok');
 });
 
 void test('a job without a run is not ok, nor one that has only a lock and no answered tick', async () => {
@@ -86,7 +87,7 @@ void test('a job without a run is not ok, nor one that has only a lock and no an
   guard.wrap(DAILY, () => {});
   const tick = guard.wrap({ ...JOB, name: 'plain' }, () => {}, { schedule: '0 3 * * *' });
   const states = async () =>
-    Object.fromEntries((await guard.overview()).jobs.map(({ job, state }) => [job, state]));
+    Object.fromEntries((await operations(guard).overview()).jobs.map(({ job, state }) => [job, state]));
   await guard.runOverdue();
   assert.deepEqual(await states(), { 'close-day': 'not run yet', plain: 'no record' });
   await tick();
@@ -96,7 +97,7 @@ void test('a job without a run is not ok, nor one that has only a lock and no an
 
 const HOUR_MS = 3_600_000;
 const kindsOf = async (guard: JobGuard) =>
-  (await guard.overview()).jobs.map(({ job, state, problems, notes }) => [
+  (await operations(guard).overview()).jobs.map(({ job, state, problems, notes }) => [
     job,
     state,
     [...problems, ...notes].map(({ kind }) => kind),
@@ -113,7 +114,7 @@ void test('a lock that ends after more than a day, and more than its job declare
     ['short', 'stuck', ['stuck']],
     ['long', 'running', []],
   ]);
-  const [{ problems } = assert.fail()] = (await guard.overview()).jobs;
+  const [{ problems } = assert.fail()] = (await operations(guard).overview()).jobs;
   assert.match(
     problems[0]?.text ?? '',
     /^Lock 'short' is held by \S+, and ends at .+ If its process is dead:$/,
@@ -164,7 +165,7 @@ void test('a run whose process is gone is not running: its lock is free, paused 
   } as const;
   await runStore.insert({ ...run, periodStart: new Date(0), periodEnd: new Date(1), started });
   const stateOf = async () =>
-    (await guard.overview()).jobs.map(({ state, running }) => [state, running.length]);
+    (await operations(guard).overview()).jobs.map(({ state, running }) => [state, running.length]);
   assert.deepEqual(await stateOf(), [['due', 0]]);
   const lock = await guard.lockManager().tryLock({ ...JOB, name: 'close-day' });
   assert.deepEqual(await stateOf(), [['running', 1]]);
@@ -191,7 +192,7 @@ void test('a run whose lease ended a quarter of an hour ago is stuck, and one th
     ['ended', 'stuck', ['stuck']],
     ['far', 'running', []],
   ]);
-  const texts = (await guard.overview()).jobs.map(({ problems }) => problems[0]?.text);
+  const texts = (await operations(guard).overview()).jobs.map(({ problems }) => problems[0]?.text);
   assert.match(
     texts[0] ?? '',
     /^The run of job 'ended' for 2026-11-20 has a lease that ended at .+, and no instance repeats it\. If its process is dead:$/,
@@ -208,7 +209,7 @@ void test('a failed run in a time zone that this host does not know is shown in 
     write: { ...run, state: 'failed' as const, nextAttemptAt: undefined, finishedAt: new Date(0) },
   });
   await runStore.change(key, (found) => interrupt(found as FoundRun));
-  const { jobs } = await guard.overview();
+  const { jobs } = await operations(guard).overview();
   assert.match(
     jobs[0]?.problems[0]?.text ?? '',
     /'close-day' for 2026-11-20 failed permanently at 1970-01-01 00:00:00Z/,
@@ -220,7 +221,7 @@ void test('the texts of an overview name instants as the caller wants', async ()
   const until = new Date(clock.wallMs() + 60_000);
   guard.wrap(DAILY, () => {});
   await guard.locks.hold(DAILY.name, { until, actor: 'anne', reason: 'audit' });
-  const { jobs } = await guard.overview({
+  const { jobs } = await operations(guard).overview({
     when: (instant, { now, timeZone }) => `in ${instant.getTime() - now.getTime()} ms (${timeZone})`,
   });
   assert.match(jobs[0]?.notes[0]?.text ?? '', /The hold ends in 60000 ms \(Europe\/Paris\)\./);
@@ -229,11 +230,11 @@ void test('the texts of an overview name instants as the caller wants', async ()
 void test('without a run store, and with locks that cannot be listed, an overview shows what is left', async () => {
   const { guard, provider } = guardBench();
   await guard.lockManager().tryLock(JOB);
-  const { jobs, locks, hasRegister } = await guard.overview();
+  const { jobs, locks, hasRegister } = await operations(guard).overview();
   assert.deepEqual([jobs, locks?.map(({ name }) => name), hasRegister], [[], ['job'], false]);
   const unlisted: LockProvider = { lock: (...of) => provider.lock(...of) };
   const blind = new JobGuard({ lockProvider: unlisted, logger: false });
-  assert.equal((await blind.overview()).locks, undefined);
+  assert.equal((await operations(blind).overview()).locks, undefined);
   await assert.rejects(blind.locks.list(), InvalidLockUseError);
 });
 

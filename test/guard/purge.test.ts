@@ -4,10 +4,11 @@ import { JobGuard, LockStorageError, SchemaMismatchError } from 'cronlatch';
 import type { Run } from '#cronlatch/ledger/run';
 import { signal } from '../support/benches/executor';
 import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/benches/guard-of-runs';
-import { answerOf } from '#cronlatch/guard/operations/state-texts';
+import { answerOf } from '#cronlatch/operations/state-texts';
 import { turn } from '../support/benches/lock';
 import { eventually } from '../support/clocks/eventually';
 import { newGuard } from '../support/benches/guard-with-runs';
+import { operations } from 'cronlatch/operations';
 
 const PURGE = 'cronlatch-purge';
 const CATCHING_UP = {
@@ -180,7 +181,7 @@ void test('it is the last job of an overview, and neither late nor missed nor co
   await job();
   await guard.run({ ...DAILY, name: 'z' }, () => {});
   await guard.close();
-  const { jobs, locks } = await guard.overview();
+  const { jobs, locks } = await operations(guard).overview();
   assert.deepEqual(
     jobs.map(({ job, state, problems, notes }) => [job, state, problems, notes]),
     [

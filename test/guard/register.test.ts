@@ -9,6 +9,7 @@ import { withoutProcess } from '../support/benches/guard';
 import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/benches/guard-of-runs';
 import { refusedConnection } from '../support/faults/accessor';
 import { newGuard } from '../support/benches/guard-with-runs';
+import { operations } from 'cronlatch/operations';
 
 const HOUR_MS = 3_600_000;
 const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
@@ -63,7 +64,7 @@ async function registered({ guard }: GuardOfRuns) {
 
 /** The jobs that are late in an overview. */
 async function lateJobs({ guard }: Pick<GuardOfRuns, 'guard'>, lateAfter?: '1h'): Promise<string[]> {
-  const { jobs } = await guard.overview({ lateAfter });
+  const { jobs } = await operations(guard).overview({ lateAfter });
   return jobs.filter(({ problems }) => problems.some(({ kind }) => kind === 'late')).map(({ job }) => job);
 }
 
@@ -482,7 +483,7 @@ void test('two jobs that share a lock are one job with the schedules of both', a
   callsOf(of.guard).admit([hourly(shared), hourly(shared, { schedules: [often] })]);
   const { declared } = await registered(of);
   assert.deepEqual(declared.schedules, [HOURLY, often]);
-  const { jobs } = await of.guard.overview();
+  const { jobs } = await operations(of.guard).overview();
   assert.equal(Number(jobs[0]?.nextScheduledAt) - of.clock.wallMs(), 300_000);
 });
 

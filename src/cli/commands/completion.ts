@@ -1,7 +1,7 @@
 import { Argument, Option, type Command } from 'commander';
 import { systemClock } from '../../core';
 import { withinLimit } from '../../core/clock';
-import { JobCatalog } from '../../guard/operations/job-catalog';
+import { JobCatalog } from '../../operations/job-catalog';
 import { quoted } from '../../ledger/operator/state-of-run';
 import { UsageError } from '../failure';
 import { openGuard } from '../guard-command';

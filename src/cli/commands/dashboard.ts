@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { Access, Dashboard } from '../../dashboard';
 import { InvalidLockConfigurationError, SchemaMismatchError } from '../../core';
 import type { JobGuard } from '../../guard';
-import { JobCatalog } from '../../guard/operations/job-catalog';
+import { JobCatalog } from '../../operations/job-catalog';
 import { addGuardSource, type Options } from '../options';
 import { defaultActor, withGuard } from '../guard-command';
 import { print, printNote } from '../terminal';

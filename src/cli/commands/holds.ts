@@ -9,7 +9,7 @@ import { fixedScopeOf } from '../../ledger/policy/job-policy';
 import { isOverdue, type RunKey } from '../../ledger/run';
 import { ConflictError, orConflict, UsageError } from '../failure';
 import { addChangeCommand, agrees, withGuard } from '../guard-command';
-import { JobCatalog } from '../../guard/operations/job-catalog';
+import { JobCatalog } from '../../operations/job-catalog';
 import { endOf, type ChangeOptions } from '../options';
 import { print, printJson, printNote, shown } from '../terminal';
 

@@ -3,12 +3,13 @@ import { LockStorageError, type LockState } from '../../core';
 import { parsePositiveDuration } from '../../core/duration';
 import { instanceOf, leaseOf } from '../../core/lease/owner';
 import type { JobGuard } from '../../guard';
-import { allLocks, unableTo } from '../../guard/operations/guard-locks';
-import { locksOfJobs } from '../../guard/operations/overview';
-import { countText, stateCell, stateOfLock } from '../../guard/operations/state-texts';
+import { operations } from '../../operations';
+import { allLocks, unableTo } from '../../operations/held-locks';
+import { locksOfJobs } from '../../operations/overview';
+import { countText, stateCell, stateOfLock } from '../../operations/state-texts';
 import { ConflictError } from '../failure';
 import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-command';
-import { JobCatalog } from '../../guard/operations/job-catalog';
+import { JobCatalog } from '../../operations/job-catalog';
 import type { ChangeOptions, Options } from '../options';
 import { print, printJson, printNote, printTable, printText, shown, timesOf } from '../terminal';
 
@@ -59,7 +60,7 @@ async function listLocks(
 }
 
 async function heldByJobs(guard: JobGuard): Promise<readonly LockState[]> {
-  const overview = await guard.overview();
+  const overview = await operations(guard).overview();
   const [problem] = overview.problems;
   if (problem) throw new LockStorageError(problem.text);
   return locksOfJobs(overview);

@@ -6,7 +6,7 @@ import type { RunLogEntry } from '../../ledger';
 import { describeRun } from '../../ledger/run';
 import { ConflictError, UsageError } from '../failure';
 import { addGuardCommand, withGuard } from '../guard-command';
-import { JobCatalog } from '../../guard/operations/job-catalog';
+import { JobCatalog } from '../../operations/job-catalog';
 import type { Options } from '../options';
 import { printRun } from './runs';
 import { io, print, printJson, printNote, styled } from '../terminal';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { JobGuard } from '../../guard';
-import { unreadableRemark } from '../../guard/operations/remarks';
-import { countText } from '../../guard/operations/state-texts';
+import { unreadableRemark } from '../../operations/remarks';
+import { countText } from '../../operations/state-texts';
 import type { DeclaredJob } from '../../ledger';
 import { nextTimeOf } from '../../ledger/expected';
 import { describeSchedules } from '../../ledger/job-register';
@@ -11,7 +11,7 @@ import { fixedScopeOf } from '../../ledger/policy/job-policy';
 import { EXIT } from '../exit-codes';
 import { orConflict, UsageError } from '../failure';
 import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-command';
-import { JobCatalog } from '../../guard/operations/job-catalog';
+import { JobCatalog } from '../../operations/job-catalog';
 import { startOf, type ChangeOptions, type Options } from '../options';
 import { zoneOf } from '../../ledger/known-register';
 import { io, print, printAdvice, printJson, printTable, printText, shown, timesOf } from '../terminal';

@@ -10,7 +10,7 @@ import { checkRequest } from '../../ledger/operator/request-run';
 import { EXIT, EXIT_AFTER } from '../exit-codes';
 import { orConflict } from '../failure';
 import { addChangeCommand, agrees, withGuard } from '../guard-command';
-import { JobCatalog } from '../../guard/operations/job-catalog';
+import { JobCatalog } from '../../operations/job-catalog';
 import type { ChangeOptions } from '../options';
 import { io, printJson, printText, shown } from '../terminal';
 

@@ -13,8 +13,8 @@ import { firstLines, stateOfRun, type When } from '../../ledger/operator/state-o
 import { describeRun, LEASE_ENDED } from '../../ledger/run';
 import { ConflictError, orConflict, UsageError } from '../failure';
 import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-command';
-import { countsOf, countText, stateCell } from '../../guard/operations/state-texts';
-import { JobCatalog } from '../../guard/operations/job-catalog';
+import { countsOf, countText, stateCell } from '../../operations/state-texts';
+import { JobCatalog } from '../../operations/job-catalog';
 import { resultOf } from './run-now';
 import { instantOf, type ChangeOptions, type Options } from '../options';
 import { at, print, printJson, printTable, printText, shown, timesOf, type Row } from '../terminal';

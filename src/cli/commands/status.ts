@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { LockState } from '../../core';
 import { parseDuration } from '../../core/duration';
 import { instanceOf } from '../../core/lease/owner';
-import type { JobGuard, JobOverview, JobRemark, Overview, OverviewOptions } from '../../guard';
+import type { JobGuard } from '../../guard';
 import { databaseOfGuard } from '../../integrations/sql/create-guard';
 import { commandText } from '../../ledger/operator/state-of-run';
 import { EXIT } from '../exit-codes';
@@ -23,7 +23,14 @@ import {
   type Row,
 } from '../terminal';
 import { relative } from '../../guard/log/time-texts';
-import { answerOf, progressOf, stateCell, stateOfLock } from '../../guard/operations/state-texts';
+import {
+  operations,
+  type JobOverview,
+  type JobRemark,
+  type Overview,
+  type OverviewOptions,
+} from '../../operations';
+import { answerOf, progressOf, stateCell, stateOfLock } from '../../operations/state-texts';
 
 interface StatusOptions extends Options {
   readonly check?: boolean;
@@ -31,7 +38,7 @@ interface StatusOptions extends Options {
   readonly watch?: boolean;
 }
 
-/** `cronlatch status`: the answer, each problem with its command, and one line for each job. It shows `guard.overview()`. */
+/** `cronlatch status`: the answer, each problem with its command, and one line for each job. It shows `operations(guard).overview()`. */
 export function addStatusCommand(program: Command): void {
   addGuardCommand(program, 'status', 'show what runs, what is held, and the problems of each job')
     .option('--check', 'print only problems and holds, and end with 5 if there are problems')
@@ -43,7 +50,10 @@ export function addStatusCommand(program: Command): void {
 async function show(guard: JobGuard, { check, tolerance, json }: StatusOptions): Promise<void> {
   const lateAfter = parseDuration(tolerance, '--tolerance');
   const relatively: OverviewOptions['when'] = (instant, { now }) => relative(instant, now) ?? '';
-  const overview = await guard.overview({ lateAfter, when: check || json ? whenInWhole : relatively });
+  const overview = await operations(guard).overview({
+    lateAfter,
+    when: check || json ? whenInWhole : relatively,
+  });
   const problems = [...overview.problems, ...overview.jobs.flatMap((job) => job.problems)];
   if (check && problems.length > 0) io.exitCode = EXIT.problems;
   if (json) return printJson('status', overview);

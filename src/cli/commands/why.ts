@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import type { JobGuard } from '../../guard';
-import type { WhenOfJob } from '../../guard/operations/overview';
-import { readWhy } from '../../guard/operations/why';
+import type { WhenOfJob } from '../../operations/overview';
+import { readWhy } from '../../operations/why';
 import { addGuardCommand, withGuard } from '../guard-command';
 import { dayAround } from '../../ledger/expected';
 import { fixedScopeOf } from '../../ledger/policy/job-policy';
-import { JobCatalog } from '../../guard/operations/job-catalog';
+import { JobCatalog } from '../../operations/job-catalog';
 import { startOf, type Options } from '../options';
 import { printAdvice, printJson, printText, printWarning, timesOf, whenInWhole, zoneFor } from '../terminal';
 

@@ -1,7 +1,5 @@
 import type { Calls } from '../calls/calls';
 import type { JobGuardOptions } from '../jobs/job-guard-options';
-import type { GuardLocks } from '../operations/guard-locks';
-import { Notices } from './notices';
 import { OverdueRuns } from './overdue-runs';
 import type { Register } from './register';
 import { purgeService } from './purge';
@@ -12,16 +10,13 @@ import type { Service } from './upkeep';
 export function servicesOf(
   calls: Calls,
   registered: Register,
-  locks: GuardLocks,
-  options: JobGuardOptions,
+  { retention, pollInterval }: JobGuardOptions,
 ): Service[] {
   const runner = calls.requireOncePerRunner('The services need');
   const { context } = runner;
   const { requests } = context.store;
   const services: Service[] = [registered];
   if (requests !== undefined) services.push(new RunRequests(requests, calls, runner, registered));
-  const { notify, retention, pollInterval } = options;
-  if (notify !== undefined) services.push(new Notices(runner, locks, options, registered.lateAfterMs));
   services.push(new OverdueRuns(runner, registered));
   if (retention !== undefined || pollInterval !== false) services.push(purgeService(calls, retention));
   return services;

@@ -6,6 +6,7 @@
 import { InvalidLockConfigurationError, systemClock, type Clock } from '../../core';
 import type { JobGuard, JobGuardOptions } from '../../guard';
 import { guardWithRuns } from '../../guard/job-guard';
+import { noticesOf } from '../../operations/notices';
 import { failing } from '../../storage/memory/failing';
 import { InMemoryLockProvider } from '../../storage/memory/in-memory-lock-provider';
 import { InMemoryRunStore } from '../../storage/memory/in-memory-run-store';
@@ -68,5 +69,5 @@ export function createJobGuard(memory: Memory = new Memory(), options: MemoryGua
     throw new InvalidLockConfigurationError(
       'createJobGuard of cronlatch/memory needs a Memory. Pass new Memory(), or nothing.',
     );
-  return guardWithRuns({ clock, nameLength, ...options, lockProvider }, runStore);
+  return guardWithRuns({ clock, nameLength, ...options, lockProvider }, runStore, noticesOf);
 }

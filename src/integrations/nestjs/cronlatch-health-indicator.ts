@@ -1,6 +1,7 @@
 import { CronlatchError, LockStorageError, type Duration } from '../../core';
 import { isOwnName } from '../../core/lock-name';
-import type { JobGuard, JobOverview } from '../../guard';
+import type { JobGuard } from '../../guard';
+import { operations, type JobOverview } from '../../operations';
 
 /** Safe to publish: contains codes and names, but no error messages. */
 export type CronlatchHealth = {
@@ -11,7 +12,7 @@ export type CronlatchHealth = {
   readonly error?: string;
   /** The last job that could not start because of an error (`lock:failed`), since the start of the process. */
   readonly lastFailure?: { readonly name: string; readonly at: string; readonly error: string };
-  /** With `jobs: true`: how many jobs are in each state, as `guard.overview()` names it. */
+  /** With `jobs: true`: how many jobs are in each state, as `operations(guard).overview()` names it. */
   readonly jobs?: Readonly<Partial<Record<JobOverview['state'], number>>>;
 };
 
@@ -41,7 +42,7 @@ export class CronlatchHealthIndicator {
     const counts: Partial<Record<JobOverview['state'], number>> = {};
     const ask = async (): Promise<void> => {
       await this.guard.probe(timeout);
-      for (const { job, state } of jobs ? (await this.guard.overview()).jobs : [])
+      for (const { job, state } of jobs ? (await operations(this.guard).overview()).jobs : [])
         if (!isOwnName(job)) counts[state] = (counts[state] ?? 0) + 1;
     };
     const error = isClosing ? undefined : await ask().then(() => undefined, codeOf);

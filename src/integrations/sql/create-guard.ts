@@ -4,6 +4,7 @@ import type { JobGuard, JobGuardOptions } from '../../guard';
 import { declaredConfigurations } from '../../guard/calls/guarded-method';
 import { callsOf } from '../../guard/calls/calls';
 import { guardWithRuns } from '../../guard/job-guard';
+import { noticesOf } from '../../operations/notices';
 import { DatabaseAccess } from '../../storage/sql/database/database-access';
 import { SqlLockProvider, type SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
 import type { Ask } from '../../storage/sql/connections/proxy-check';
@@ -92,7 +93,7 @@ export async function createGuard(database: SqlDatabase, options: CreateJobGuard
   const ownLocks = lockProvider === options.lockProvider ? undefined : (lockProvider as SqlLockProvider);
   const groupingClock = access.sendsGroups(options) ? (options.clock ?? systemClock) : undefined;
   const runStore = new SqlRunStore({ ...access.forRuns(options), groupingClock });
-  const guard = guardWithRuns({ ...options, lockProvider, events }, runStore);
+  const guard = guardWithRuns({ ...options, lockProvider, events }, runStore, noticesOf);
   guards.set(guard, { database, options });
   const lockStore = ownLocks === undefined ? undefined : database.title;
   Object.assign(callsOf(guard), { database: database.title, lockStore });

@@ -51,7 +51,7 @@ export interface CurrentRun {
   /** Adds lines to the log that `keepLog` keeps, for a logger that does not write to `process.stdout`. */
   log(text: string): void;
   /**
-   * Reports how far the work is, without waiting. `cronlatch status` and `guard.overview()` show it while the run is
+   * Reports how far the work is, without waiting. `cronlatch status` and `operations(guard).overview()` show it while the run is
    * running. The store gets it at most once a second.
    *
    * @throws InvalidLockUseError unless `done`, and `total` if there is one, are whole numbers of at least 0

@@ -1,4 +1,5 @@
 import type { JobGuard } from 'cronlatch';
+import { operations } from 'cronlatch/operations';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 export function measureJobs(guard: JobGuard, registry: Registry): void {
@@ -33,7 +34,9 @@ export function measureJobs(guard: JobGuard, registry: Registry): void {
     new Gauge({
       ...metric(`job_${kind}`, help),
       async collect() {
-        const overview = await guard.overview().catch(() => undefined);
+        const overview = await operations(guard)
+          .overview()
+          .catch(() => undefined);
         if (overview === undefined) return; // A store did not answer, so the last values stay.
         this.reset();
         for (const { job, problems } of overview.jobs)

@@ -6,6 +6,7 @@ import { webhook } from 'cronlatch/notify';
 import { closing } from '../../support/benches/closing';
 import { DAILY, guardOfRuns, type GuardOfRuns } from '../../support/benches/guard-of-runs';
 import { ANSWERS, isSigned, Receiver } from '../../support/servers/receiver';
+import { operations } from 'cronlatch/operations';
 
 const SECRET = 'top-secret-signing-key';
 const LIMIT_MS = 10_000;
@@ -33,7 +34,7 @@ function testWebhook(name: string, body: (bench: WebhookBench) => Promise<void>)
     });
     const shown = async (): Promise<string> => {
       const { requests } = await made.runStore.requests.pending();
-      const overview = await made.guard.overview();
+      const overview = await operations(made.guard).overview();
       return [...printed, inspect([requests, overview, made.guard], { depth: 9, showHidden: true })].join(
         '\n',
       );

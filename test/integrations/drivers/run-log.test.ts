@@ -6,6 +6,7 @@ import { DAILY } from '../../support/benches/guard-of-runs';
 import { eventually } from '../../support/clocks/eventually';
 import { JOB, testDriverTransactions, type TransactionBench } from '../../support/benches/transaction';
 import type { RunTransaction } from '../../support/transaction-contract/application';
+import { operations } from 'cronlatch/operations';
 
 const LEVELS = ['REPEATABLE READ', 'SERIALIZABLE'] as const;
 const LINES = Array.from({ length: 1000 }, (_, line) => `line ${line} of it's "log" \\ 日本 😀`);
@@ -94,7 +95,7 @@ testDrivers(
       const { executed } = await guard.run({ ...DAILY, at: new Date(`${date}T12:00Z`) }, async () => {
         console.log('a line');
         currentRun().progress(1, 2);
-        const { jobs } = await guard.overview();
+        const { jobs } = await operations(guard).overview();
         assert.deepEqual(
           jobs.map(({ state }) => state),
           ['running'],
@@ -166,7 +167,7 @@ testDrivers('progress is kept in one row as long as the run prints nothing', asy
         const [row] = (await rows()) as { done: unknown }[];
         return Number(row?.done) === done;
       }, `${done} are done`);
-      const [shown] = (await guard.overview()).jobs;
+      const [shown] = (await operations(guard).overview()).jobs;
       assert.deepEqual(
         shown?.running.map((run) => [run.done, run.total]),
         [[done, 1000]],
@@ -177,13 +178,13 @@ testDrivers('progress is kept in one row as long as the run prints nothing', asy
   const act = { actor: 'ann', reason: 'again', force: true };
   await guard.ledger.rerun((await guard.ledger.last(DAILY.name)) ?? assert.fail(), act);
   await guard.run(DAILY, async () => {
-    const [job] = (await guard.overview()).jobs;
+    const [job] = (await operations(guard).overview()).jobs;
     assert.deepEqual(
       job?.running.map((run) => run.done),
       [undefined],
       'that of the run before does not count',
     );
   });
-  const [shown] = (await guard.overview()).jobs;
+  const [shown] = (await operations(guard).overview()).jobs;
   assert.deepEqual(shown?.running, []);
 });

@@ -5,13 +5,14 @@ import { currentRun, OncePerDay, SchedulerLock, type JobGuard } from 'cronlatch'
 import { guardOfRuns } from '../../support/benches/guard-of-runs';
 import { CronlatchModule } from 'cronlatch/nestjs';
 import { application, cronJobs } from './application';
+import { operations } from 'cronlatch/operations';
 
 /** The outcome of a once-per job in Tokyo whose guard has Lima as the default. */
 export interface Outcome {
   /** The business dates of its runs, after each mounted job has ticked. It is the next day in Tokyo already. */
   readonly dates: readonly (string | undefined)[];
   readonly warnings: readonly string[];
-  /** Whether `guard.overview()` lists the job before its first run. */
+  /** Whether `operations(guard).overview()` lists the job before its first run. */
   readonly isKnown: boolean;
 }
 
@@ -65,7 +66,7 @@ export async function outcomeOf(order: Order, { prepare, more }: Surroundings = 
   prepare?.(guard);
   const imports = [ScheduleModule.forRoot(), CronlatchModule.forRoot({ guard }), ...(more?.() ?? [])];
   const app = await (await application({ imports, providers: [Jobs] })).init();
-  const isKnown = (await guard.overview()).jobs.some(({ job }) => job === 'close-day');
+  const isKnown = (await operations(guard).overview()).jobs.some(({ job }) => job === 'close-day');
   for (const job of cronJobs(app).values()) await job.fireOnTick();
   await app.close();
   return { dates, warnings, isKnown };

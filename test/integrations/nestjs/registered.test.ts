@@ -6,6 +6,7 @@ import { OncePerDay, SchedulerLock } from 'cronlatch';
 import { hostTimeZone } from '#cronlatch/core/clock';
 import { guardOfRuns } from '../../support/benches/guard-of-runs';
 import { startWith } from './application';
+import { operations } from 'cronlatch/operations';
 
 @Injectable()
 class Jobs {
@@ -52,7 +53,10 @@ void test('the jobs of an application are registered, with the schedules of @Cro
       ['off', 'lock', [{ every: 0 }]],
       ['offset', 'lock', cron('*/20 * * * *', '+01:00')],
     ]);
-    const next = (await guard.overview()).jobs.map(({ job, nextScheduledAt }) => [job, nextScheduledAt]);
+    const next = (await operations(guard).overview()).jobs.map(({ job, nextScheduledAt }) => [
+      job,
+      nextScheduledAt,
+    ]);
     assert.deepEqual(new Map(next as [string, Date][]).get('close-day'), new Date('2026-11-21T02:00:00Z'));
   } finally {
     await app.close();

@@ -5,6 +5,7 @@ import { SkewedClock } from '../../support/clocks/skewed-clock';
 import { closeDay, diary, rowsOf } from '../../support/jobs/close-day';
 import type { Instance, LedgerPlace } from '../../support/stores/ledger-place';
 import { testLedger } from '../../support/stores/ledger-tests';
+import { operations } from 'cronlatch/operations';
 
 /** Schedules the job in a new process, which registers it. */
 async function scheduled(
@@ -243,7 +244,7 @@ testLedger('a job that was disabled over its tick is neither made up nor late (S
   assert.deepEqual(await off.guard.runOverdue(), { started: 0, overdue: 0 });
   const { instance, check } = await scheduled(place, '0 5 * * *');
   assert.deepEqual(await check(), []);
-  const { jobs } = await instance.guard.overview();
+  const { jobs } = await operations(instance.guard).overview();
   assert.deepEqual(
     jobs.flatMap(({ problems }) => problems),
     [],

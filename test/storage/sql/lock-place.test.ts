@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { DataSource } from 'typeorm';
 import type { JobConfiguration } from 'cronlatch';
 import { createCronlatchMigration, TypeOrmLockProvider } from 'cronlatch/typeorm';
-import { readWhy } from '#cronlatch/guard/operations/why';
+import { readWhy } from '#cronlatch/operations/why';
 import { closing } from '../../support/benches/closing';
 import { testOnDatabases, type DatabaseBench } from '../../support/benches/database';
 import { nextEvent, runningJob, warningsOf } from '../../support/benches/guard';

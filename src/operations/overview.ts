@@ -1,16 +1,17 @@
-import type { LockState } from '../../core';
-import { DAY_MS, parseDuration, type Duration } from '../../core/duration';
-import { isHeldByProcess } from '../../core/lease/hold-owner';
-import { describeAhead } from '../../core/lease/lock-records';
-import { isOwnName } from '../../core/lock-name';
-import { isKept } from '../../core/lease/owner';
-import type { LatestRun, RegisteredJob, RunSummary } from '../../ledger';
-import { LATE_AFTER_MS, lateTime, nextTimeOf } from '../../ledger/expected';
-import { zoneOf } from '../../ledger/known-register';
-import { timeText } from '../../ledger/operator/state-of-run';
-import { describeRun, isRunAhead, placeInTime } from '../../ledger/run';
-import { limitOf } from '../../ledger/store-statements';
-import { readHeldLocks, type GuardLocks } from './guard-locks';
+import type { LockState } from '../core';
+import { DAY_MS, parseDuration, type Duration } from '../core/duration';
+import { isHeldByProcess } from '../core/lease/hold-owner';
+import { describeAhead } from '../core/lease/lock-records';
+import { isOwnName } from '../core/lock-name';
+import { isKept } from '../core/lease/owner';
+import type { LatestRun, RegisteredJob, RunSummary } from '../ledger';
+import { LATE_AFTER_MS, lateTime, nextTimeOf } from '../ledger/expected';
+import { zoneOf } from '../ledger/known-register';
+import { timeText } from '../ledger/operator/state-of-run';
+import { describeRun, isRunAhead, placeInTime } from '../ledger/run';
+import { limitOf } from '../ledger/store-statements';
+import type { GuardLocks } from '../guard';
+import { readHeldLocks } from './held-locks';
 import { JobCatalog, type KnownJobs } from './job-catalog';
 import {
   clockRemark,

@@ -1,23 +1,23 @@
-import { InvalidLockConfigurationError, type CronlatchEvents } from '../../core';
-import { withinLimit } from '../../core/clock';
-import { DAY_MS, parseDuration } from '../../core/duration';
-import { readHold } from '../../core/lease/hold-owner';
-import { newOwner } from '../../core/lease/owner';
-import { LastingFailure } from '../../core/lasting-failure';
-import { NOTICES_JOB } from '../../core/lock-name';
-import { withoutAddresses } from '../../core/options';
-import { firstLines, commandText } from '../../ledger/operator/state-of-run';
-import { isRequestDue, requestIdOf } from '../../ledger/operator/request-run';
-import type { RequestStore, StoredRequest } from '../../ledger/request-store';
-import { limitOf, type LedgerContext } from '../../ledger/store-statements';
-import { storedError } from '../../ledger/tick/stored-text';
-import type { GuardLocks } from '../operations/guard-locks';
-import type { JobGuardOptions } from '../jobs/job-guard-options';
-import { problemOf, whyCommand, type JobRemark } from '../operations/remarks';
-import type { KnownJobs } from '../operations/job-catalog';
-import { readOverview, type Overview } from '../operations/overview';
-import type { Notice, Notify } from '../notices/webhook';
-import type { Service } from './upkeep';
+import { InvalidLockConfigurationError, type CronlatchEvents } from '../core';
+import { withinLimit } from '../core/clock';
+import { DAY_MS, parseDuration } from '../core/duration';
+import { readHold } from '../core/lease/hold-owner';
+import { newOwner } from '../core/lease/owner';
+import { LastingFailure } from '../core/lasting-failure';
+import { NOTICES_JOB } from '../core/lock-name';
+import { withoutAddresses } from '../core/options';
+import { firstLines, commandText } from '../ledger/operator/state-of-run';
+import { isRequestDue, requestIdOf } from '../ledger/operator/request-run';
+import type { RequestStore, StoredRequest } from '../ledger/request-store';
+import { limitOf, type LedgerContext } from '../ledger/store-statements';
+import { storedError } from '../ledger/tick/stored-text';
+import type { GuardLocks, JobGuardOptions } from '../guard';
+import type { Calls } from '../guard/calls/calls';
+import { problemOf, whyCommand, type JobRemark } from './remarks';
+import type { KnownJobs } from './job-catalog';
+import { readOverview, type Overview } from './overview';
+import type { Notice, Notify } from '../guard/notices/webhook';
+import type { Service } from '../guard/upkeep/upkeep';
 
 const LIMIT_MS = 10_000;
 /** Of the lock, and of a notice that is being sent. Longer than a sender needs: one that lets it pass has crashed. */
@@ -34,11 +34,20 @@ type StoredNotice = Notice & {
   readonly hold?: { readonly lock: string; readonly owner: string; readonly until: number };
 };
 
+export function noticesOf(
+  calls: Calls,
+  locks: GuardLocks,
+  options: JobGuardOptions,
+  lateAfterMs: number,
+): Service {
+  return new Notices(calls.requireOncePerRunner('notify needs'), locks, options, lateAfterMs);
+}
+
 /**
  * Notices of one guard. They wait in the table of requests, so that each is sent although the instance that noticed it
  * crashes. The instance that has the lock reads the overview and sends. Another one sends at once after a failure of its own.
  */
-export class Notices implements Service {
+class Notices implements Service {
   readonly failure = 'Could not store or read notices. The guard will try again at the next poll.';
   private readonly context: LedgerContext;
   readonly #targets: readonly Notify[];
@@ -122,7 +131,7 @@ export class Notices implements Service {
     if (lock === undefined) return this.#hasNew ? await this.#sendDue() : undefined; // Another instance has it.
     try {
       const overview = await readOverview(this.jobs, this.locks, { lateAfter: this.lateAfterMs });
-      const notices = noticesOf(overview);
+      const notices = noticesAbout(overview);
       for (const notice of notices) if (!this.#stored.has(notice.id)) await this.#store(notice, overview.now);
       this.#stored = new Set(notices.map(({ id }) => id));
       await this.#sendDue();
@@ -193,7 +202,7 @@ export class Notices implements Service {
   }
 }
 
-function noticesOf({ jobs, locks = [] }: Overview): StoredNotice[] {
+function noticesAbout({ jobs, locks = [] }: Overview): StoredNotice[] {
   const problems = jobs.flatMap(({ job, problems }) => problems.flatMap((remark) => noticeOf(job, remark)));
   const held = [...jobs, ...locks.map((lock) => ({ job: lock.name, lock }))];
   const holds = held.flatMap(({ job, lock }) => {

@@ -1,8 +1,8 @@
 /** How the command line and the dashboard show states and times. */
-import type { LockState } from '../../core';
-import { isOwnName } from '../../core/lock-name';
-import { readHold } from '../../core/lease/hold-owner';
-import { instanceOf, isKept } from '../../core/lease/owner';
+import type { LockState } from '../core';
+import { isOwnName } from '../core/lock-name';
+import { readHold } from '../core/lease/hold-owner';
+import { instanceOf, isKept } from '../core/lease/owner';
 import type { JobOverview } from './overview';
 
 export type Tone = 'red' | 'yellow' | 'green' | 'cyan' | 'dim';

@@ -1,15 +1,15 @@
-import type { LockProvider, LockState, LockStorageError } from '../../core';
-import { DAY_MS } from '../../core/duration';
-import { isHeldByProcess, readHold } from '../../core/lease/hold-owner';
-import { instanceOf } from '../../core/lease/owner';
-import { describeAhead } from '../../core/lease/lock-records';
-import type { LatestRun, RegisteredJob } from '../../ledger';
-import type { CalendarPeriod } from '../../ledger/periods/period';
-import type { UnreadableJob } from '../../ledger/job-register';
-import { unknownZoneOf } from '../../ledger/known-register';
-import { requestIdOf } from '../../ledger/operator/request-run';
-import { operatorCommand, runCommand, stateOfRun, type KnownRun } from '../../ledger/operator/state-of-run';
-import { describeRun, isRunAhead } from '../../ledger/run';
+import type { LockProvider, LockState, LockStorageError } from '../core';
+import { DAY_MS } from '../core/duration';
+import { isHeldByProcess, readHold } from '../core/lease/hold-owner';
+import { instanceOf } from '../core/lease/owner';
+import { describeAhead } from '../core/lease/lock-records';
+import type { LatestRun, RegisteredJob } from '../ledger';
+import type { CalendarPeriod } from '../ledger/periods/period';
+import type { UnreadableJob } from '../ledger/job-register';
+import { unknownZoneOf } from '../ledger/known-register';
+import { requestIdOf } from '../ledger/operator/request-run';
+import { operatorCommand, runCommand, stateOfRun, type KnownRun } from '../ledger/operator/state-of-run';
+import { describeRun, isRunAhead } from '../ledger/run';
 
 type Problem =
   'clock' | 'failed' | 'interrupted' | 'late' | 'missed' | 'stuck' | 'unreachable' | 'unreadable';

@@ -1,14 +1,14 @@
-import { InvalidLockConfigurationError, noneAfter, SchemaMismatchError, type LockState } from '../../core';
-import { isAhead } from '../../core/clock';
-import { isHeldByProcess, readHold } from '../../core/lease/hold-owner';
-import { instanceOf, isKept, leaseOf } from '../../core/lease/owner';
-import type { RegisteredJob, Run } from '../../ledger';
-import { LATE_AFTER_MS, lateTime, nextTimeOf } from '../../ledger/expected';
-import { zoneOf } from '../../ledger/known-register';
-import { isRunAhead, readLockId } from '../../ledger/run';
-import { operatorCommand, stateOfRun, type RunWords, type When } from '../../ledger/operator/state-of-run';
+import { InvalidLockConfigurationError, noneAfter, SchemaMismatchError, type LockState } from '../core';
+import { isAhead } from '../core/clock';
+import { isHeldByProcess, readHold } from '../core/lease/hold-owner';
+import { instanceOf, isKept, leaseOf } from '../core/lease/owner';
+import type { RegisteredJob, Run } from '../ledger';
+import { LATE_AFTER_MS, lateTime, nextTimeOf } from '../ledger/expected';
+import { zoneOf } from '../ledger/known-register';
+import { isRunAhead, readLockId } from '../ledger/run';
+import { operatorCommand, stateOfRun, type RunWords, type When } from '../ledger/operator/state-of-run';
 import { timeAt, type WhenOfJob } from './overview';
-import { describeDuration, relative } from '../log/time-texts';
+import { describeDuration, relative } from '../guard/log/time-texts';
 import {
   clockRemark,
   endOfHold,
@@ -17,7 +17,8 @@ import {
   unreachableRemark,
   type JobRemark,
 } from './remarks';
-import { isNoAnswer, type GuardLocks } from './guard-locks';
+import type { GuardLocks } from '../guard';
+import { isNoAnswer } from './held-locks';
 import { JobCatalog } from './job-catalog';
 
 /** Something that keeps a job from running, and the command that ends it, for an operator who has checked that it may. */
