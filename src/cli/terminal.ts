@@ -6,7 +6,8 @@ import { escapeUnsafe, logLine } from '../guard/log/logger';
 import { sharedZone, shortTime, spokenTime } from '../guard/log/time-texts';
 import type { WhenOfJob } from '../operations/overview';
 import type { Tone } from '../operations/state-texts';
-import { quoted, timeText } from '../ledger/operator/state-of-run';
+import { commandOf, quoted, type Remedy } from '../ledger/operator/remedy';
+import { timeText } from '../ledger/operator/state-of-run';
 
 /** Where the command line reads and writes: the process, unless the caller of `main` gives another place. */
 export type Io = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'env' | 'exitCode'>;
@@ -50,13 +51,15 @@ const JSON_VERSION = 1;
 
 /** Prints the result of a command for machines. Instants are ISO texts, and a missing value is `null`. */
 export function printJson(command: string, result: object): void {
-  const text = JSON.stringify(
-    { version: JSON_VERSION, command, ...result },
-    (_key, value: unknown) => value ?? null,
-    2,
-  );
+  const text = JSON.stringify({ version: JSON_VERSION, command, ...result }, forMachines, 2);
   // JSON leaves some characters as they are that a terminal would obey.
   print(text.split('\n').map(escapeUnsafe).join('\n'));
+}
+
+/** With the command beside each remedy. */
+function forMachines(_key: string, value: unknown): unknown {
+  const { remedy } = Object(value) as { readonly remedy?: Remedy };
+  return remedy ? { ...(value as object), command: commandOf(remedy) } : (value ?? null);
 }
 
 const NONE = '-';
@@ -155,11 +158,15 @@ export function printText(text: string, style?: Style, indent = ''): void {
   print(lines.map((line) => `${indent}${styled(style, line)}`).join('\n'));
 }
 
-/** Prints sentences, and a command to type. It wraps between its arguments, so that it can be pasted. */
-export function printAdvice(text: string, command?: readonly string[], style?: Style): void {
+/** Prints sentences, and the command of a remedy. It wraps between its arguments, so that it can be pasted. */
+export function printAdvice(
+  { text, remedy }: { readonly text: string; readonly remedy?: Remedy | undefined },
+  style?: Style,
+): void {
   printText(text, style);
-  if (command === undefined) return;
-  const lines = linesOf(['cronlatch', ...command.map((arg) => shown(quoted(arg)))], lineWidth() - 4);
+  if (remedy === undefined) return;
+  const words = ['cronlatch', ...commandOf(remedy).map((arg) => shown(quoted(arg)))];
+  const lines = linesOf(words, lineWidth() - 4);
   print(lines.map((line) => `  ${styled('bold', line)}`).join(' \\\n'));
 }
 

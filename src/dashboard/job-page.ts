@@ -78,9 +78,8 @@ function whyOf({ obstacles, running, past, tick, record }: Why): Html {
   const all = past ? [...obstacles, past] : obstacles;
   return html`${running ? html`<p>${running}</p>` : ''}
   ${obstacles.length === 0 ? html`<p>Nothing keeps it from running.</p>` : ''}
-  ${all.map(({ text, command }) => html`<p>${text} ${commandHint(command)}</p>`)}
-  ${tick ? html`<p>${tick.text} ${commandHint(tick.command)}</p>` : ''}
-  ${record ? html`<p>${record}</p>` : ''}`;
+  ${all.map(({ text, remedy }) => html`<p>${text} ${commandHint(remedy)}</p>`)}
+  ${tick ? html`<p>${tick.text} ${commandHint(tick.remedy)}</p>` : ''} ${record ? html`<p>${record}</p>` : ''}`;
 }
 
 interface Year extends Pick<Grid, 'rows' | 'runs'> {

@@ -6,7 +6,8 @@ import { relative, sharedZone } from '../guard/log/time-texts';
 import type { WhenOfJob } from '../operations/overview';
 import { zoneOf } from '../ledger/known-register';
 import { stateCell } from '../operations/state-texts';
-import { commandText, timeText } from '../ledger/operator/state-of-run';
+import { commandText, type Remedy } from '../ledger/operator/remedy';
+import { timeText } from '../ledger/operator/state-of-run';
 import { VERSION } from '../core/version';
 import type { Access } from './options';
 import type { CachedReads } from './cached-reads';
@@ -100,8 +101,8 @@ export function timeOf(instant: Date | undefined, { timeZone, now }: View): Html
 }
 
 /** A command of the command line that does the same. */
-export function commandHint(command: readonly string[] | undefined): Html | string {
-  return command ? html`<code class="command">npx ${commandText(command)}</code>` : '';
+export function commandHint(remedy: Remedy | undefined): Html | string {
+  return remedy ? html`<code class="command">npx ${commandText(remedy)}</code>` : '';
 }
 
 export interface FieldOptions {

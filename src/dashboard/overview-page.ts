@@ -1,5 +1,6 @@
 import type { JobOverview, JobRemark, Overview } from '../operations';
 import { instanceOf } from '../core/lease/owner';
+import type { Remedy } from '../ledger/operator/remedy';
 import { answerOf, progressOf, stateCell, stateOfLock } from '../operations/state-texts';
 import { gridTable, readGrid, toCheck, todayOf } from './grid';
 import {
@@ -47,27 +48,21 @@ function problemsOf({ jobs, problems: ofAll }: Overview): Html | string {
   </ul>`;
 }
 
-export function remarkOf(job: string | undefined, { kind, text, command }: JobRemark): Html {
+export function remarkOf(job: string | undefined, { kind, text, remedy }: JobRemark): Html {
   const [tone, sign] = stateCell(kind);
   return html`<li class="${tone}">
     <span aria-hidden="true">${sign[0]}</span>
-    ${job === undefined ? text : html`<a href="${fixOf(job, command)}">${text}</a>`} ${commandHint(command)}
+    ${job === undefined ? text : html`<a href="${fixOf(job, remedy)}">${text}</a>`} ${commandHint(remedy)}
   </li>`;
 }
 
-const OF_RUNS: ReadonlySet<string> = new Set(['rerun', 'resolve', 'skip']);
-
-/** The page with the form that does what the command does. */
-function fixOf(job: string, command: readonly string[] = []): string {
-  const [verb = '', name = job, period] = command.filter((word) => word !== '--');
-  if (OF_RUNS.has(verb) && period?.startsWith('-') === false) {
-    const scope = command[command.indexOf('--scope') + 1];
-    return `${linkTo({ job: name, period, scope: command.includes('--scope') ? scope : undefined })}#${verb}`;
-  }
-  if (verb === 'unhold') return linkTo({ lock: name });
-  if (verb !== 'backfill') return `${linkTo({ job })}${verb === 'why' ? '' : `#${verb}`}`;
-  const [from, to] = ['--from', '--to'].map((option) => command[command.indexOf(option) + 1]);
-  return `${linkTo({ job, from, to })}#backfill`;
+/** The page with the form that does the same. */
+function fixOf(job: string, remedy: Remedy | undefined): string {
+  if (remedy === undefined) return linkTo({ job });
+  const { verb, subject, values } = remedy;
+  const { from, to } = values;
+  const range = typeof from === 'string' && typeof to === 'string' ? { from, to } : {};
+  return `${linkTo({ ...subject, ...range })}${verb === 'why' ? '' : `#${verb}`}`;
 }
 
 function runningNow(view: View, { jobs, locks = [] }: Overview): Html | string {

@@ -10,6 +10,7 @@ import { readOverview, type Overview, type OverviewOptions } from './overview';
 
 export type * from './overview';
 export type { JobRemark } from './remarks';
+export { commandOf, type Remedy } from '../ledger/operator/remedy';
 
 /** What an operator can see and do. */
 export class Operations {

@@ -6,14 +6,15 @@ import { newOwner } from '../core/lease/owner';
 import { LastingFailure } from '../core/lasting-failure';
 import { NOTICES_JOB } from '../core/lock-name';
 import { withoutAddresses } from '../core/options';
-import { firstLines, commandText } from '../ledger/operator/state-of-run';
+import { commandOf, commandText, remedyFor } from '../ledger/operator/remedy';
+import { firstLines } from '../ledger/operator/state-of-run';
 import { isRequestDue, requestIdOf } from '../ledger/operator/request-run';
 import type { RequestStore, StoredRequest } from '../ledger/request-store';
 import { limitOf, type LedgerContext } from '../ledger/store-statements';
 import { storedError } from '../ledger/tick/stored-text';
 import type { GuardLocks, JobGuardOptions } from '../guard';
 import type { Calls } from '../guard/calls/calls';
-import { problemOf, whyCommand, type JobRemark } from './remarks';
+import { problemOf, type JobRemark } from './remarks';
 import type { KnownJobs } from './job-catalog';
 import { readOverview, type Overview } from './overview';
 import type { Notice, Notify } from '../guard/notices/webhook';
@@ -219,9 +220,9 @@ function noticesAbout({ jobs, locks = [] }: Overview): StoredNotice[] {
 /** Only of a problem with an id. */
 function noticeOf(
   job: string,
-  { kind, id, text, command = whyCommand(job) }: Omit<JobRemark, 'kind'> & { readonly kind: string },
+  { kind, id, text, remedy = remedyFor('why', { job }) }: Omit<JobRemark, 'kind'> & { readonly kind: string },
 ): Notice[] {
-  const typed = `${text}\n${commandText(command)}`;
+  const [command, typed] = [commandOf(remedy), `${text}\n${commandText(remedy)}`];
   const at = new Date().toISOString();
   return id === undefined ? [] : [{ id, kind: kind as Notice['kind'], job, text: typed, command, at }];
 }

@@ -8,7 +8,8 @@ import type { CalendarPeriod } from '../ledger/periods/period';
 import type { UnreadableJob } from '../ledger/job-register';
 import { unknownZoneOf } from '../ledger/known-register';
 import { requestIdOf } from '../ledger/operator/request-run';
-import { operatorCommand, runCommand, stateOfRun, type KnownRun } from '../ledger/operator/state-of-run';
+import { releaseOf, remedyFor, type Remedy } from '../ledger/operator/remedy';
+import { stateOfRun, type KnownRun } from '../ledger/operator/state-of-run';
 import { describeRun, isRunAhead } from '../ledger/run';
 
 type Problem =
@@ -42,8 +43,8 @@ export interface JobRemark {
   /** Of `failed`, `interrupted`, `late` and `missed`: the same as long as it is about the same attempt, or about ticks of one day. */
   readonly id?: string | undefined;
   readonly text: string;
-  /** The arguments of the `cronlatch` command that fixes it or explains it. `TEXT` stands for your reason. */
-  readonly command?: readonly string[] | undefined;
+  /** What fixes it or explains it. `commandOf` returns it as a command. */
+  readonly remedy?: Remedy | undefined;
 }
 
 /** How long a job can be undeclared before it counts as one that the code no longer has. */
@@ -81,7 +82,7 @@ export function notesOf({ name, job, lock, sharing, runs, now, at }: KnownJob): 
   const hold = lock && readHold(lock.lockedBy);
   if (lock && hold) {
     const text = `${hold.actor} holds lock '${lock.name}': ${hold.reason}. The hold ends ${at(lock.lockUntil)}. To end it now:`;
-    notes.push({ kind: 'on hold', text, command: endOfHold(lock.name, job) });
+    notes.push({ kind: 'on hold', text, remedy: endOfHold(lock.name, job) });
   }
   if (lock && isHeldByProcess(lock) && sharing.length > 0 && !runs.some(({ state }) => state === 'running')) {
     const text = `Lock '${lock.name}' of job '${name}' is in use by ${instanceOf(lock.lockedBy)}. Other jobs have it, too: ${sharing.join(', ')}.`;
@@ -94,7 +95,7 @@ export function notesOf({ name, job, lock, sharing, runs, now, at }: KnownJob): 
   if (job?.declared.standby) notes.push({ kind: 'standby', text: standbyText(name) });
   if (job && now.getTime() - job.registeredAt.getTime() > UNDECLARED_AFTER_MS) {
     const text = `Job '${name}' was last declared ${at(job.registeredAt)}. If your code no longer has it:`;
-    notes.push({ kind: 'undeclared', text, command: operatorCommand('forget', [name]) });
+    notes.push({ kind: 'undeclared', text, remedy: remedyFor('forget', { job: name }) });
   }
   return notes;
 }
@@ -114,26 +115,24 @@ export function stuckRemarks({ lock, leaseMs, runs, now, at }: KnownJob): JobRem
     const { state, leaseUntil = now } = run;
     if (state !== 'running' || now.getTime() - leaseUntil.getTime() <= NOT_REPEATED_MS) return [];
     const text = `${describeRun(run).replace('t', 'T')} has a lease that ended ${at(leaseUntil)}, and no instance repeats it. If its process is dead:`;
-    return [{ kind: 'stuck', text, command: runCommand(run, 'rerun', '--force') }];
+    return [{ kind: 'stuck', text, remedy: remedyFor('rerun', run, { force: true }) }];
   });
   if (!lock || !isHeldByProcess(lock) || describeAhead(lock)) return ofRuns;
   if (lock.lockUntil.getTime() - now.getTime() <= Math.max(DAY_MS, leaseMs)) return ofRuns;
   const text = `Lock '${lock.name}' is held by ${instanceOf(lock.lockedBy)}, and ends ${at(lock.lockUntil)}. Its job does not run until then. If its process is dead:`;
-  const command = operatorCommand('release', [lock.name], ['--owner', lock.lockedBy]);
-  return [{ kind: 'stuck', text, command }, ...ofRuns];
+  return [{ kind: 'stuck', text, remedy: releaseOf(lock) }, ...ofRuns];
 }
 
-/** The command that ends the hold of a lock, by the name of its job if that is known. */
-export function endOfHold(lock: string, job: RegisteredJob | undefined): readonly string[] {
-  return job && !job.declared.hasNameFunction
-    ? operatorCommand('resume', [job.job])
-    : operatorCommand('unhold', [lock]);
+/** Ends the hold of a lock, by the name of its job if that is known. */
+export function endOfHold(lock: string, job: RegisteredJob | undefined): Remedy {
+  if (job && !job.declared.hasNameFunction) return remedyFor('resume', job);
+  return { verb: 'unhold', subject: { lock }, values: {} };
 }
 
 export function unreadableRemark(row: UnreadableJob): JobRemark {
   const isReadableElsewhere = unknownZoneOf(row.declared) !== undefined;
-  const command = isReadableElsewhere ? undefined : operatorCommand('forget', [row.job]);
-  return { kind: 'unreadable', text: unreadableText(row), command };
+  const remedy = isReadableElsewhere ? undefined : remedyFor('forget', row);
+  return { kind: 'unreadable', text: unreadableText(row), remedy };
 }
 
 export function unreadableText({ job, version, declared }: Omit<UnreadableJob, 'registeredBy'>): string {
@@ -148,18 +147,15 @@ export function unreadableText({ job, version, declared }: Omit<UnreadableJob, '
 export function lateRemark({ name, at }: KnownJob, tick: Date | undefined): JobRemark[] {
   if (tick === undefined) return [];
   const text = `Job '${name}' is late: its tick was due ${at(tick)}, and no instance has answered it.`;
-  return [{ kind: 'late', id: requestIdOf('late', name, tick), text, command: whyCommand(name) }];
-}
-
-export function whyCommand(job: string): readonly string[] {
-  return ['why', ...(job.startsWith('-') ? ['--', job] : [job])];
+  return [
+    { kind: 'late', id: requestIdOf('late', name, tick), text, remedy: remedyFor('why', { job: name }) },
+  ];
 }
 
 export function clockRemark(lock: LockState | undefined): JobRemark[] {
   const text = lock && describeAhead(lock);
   if (!text) return [];
-  const command = operatorCommand('release', [lock.name], ['--owner', lock.lockedBy]);
-  return [{ kind: 'clock', text, command }];
+  return [{ kind: 'clock', text, remedy: releaseOf(lock) }];
 }
 
 /** @param missed the earliest first */
@@ -167,10 +163,10 @@ export function missedRemark(name: string, missed: readonly CalendarPeriod[]): J
   const [first, last] = [missed[0], missed.at(-1)];
   if (first === undefined || last === undefined) return [];
   const others = missed.length > 1 ? ` and ${missed.length - 1} more` : '';
-  const range = ['--from', first.businessDate, '--to', last.businessDate];
+  const range = { from: first.businessDate, to: last.businessDate };
   const text = `Job '${name}' has missed ${first.key}${others}. To run them:`;
   const id = requestIdOf('missed', name, last.key);
-  return [{ kind: 'missed', id, text, command: operatorCommand('backfill', [name], range) }];
+  return [{ kind: 'missed', id, text, remedy: remedyFor('backfill', { job: name }, range) }];
 }
 
 /** The key of a tick. */
@@ -181,12 +177,12 @@ export function problemOf(run: KnownRun, when?: KnownJob['at'], now?: Date): Job
   const { job, scope, periodKey, generation, attempt, state, nextAttemptAt } = run;
   const isOver = state === 'interrupted' || (state === 'failed' && nextAttemptAt === undefined);
   if (!isOver && !isRunAhead(run, now)) return [];
-  const { sentence, remedy } = stateOfRun(run, { now, ...(when && { when }) });
-  const text = `The run of job '${job}'${scope === '' ? '' : ` (${scope})`} for ${periodKey} ${sentence}. ${remedy?.advice}`;
-  if (!isOver) return [{ kind: 'clock', text, command: remedy?.command }];
+  const { sentence, advice, remedy } = stateOfRun(run, { now, ...(when && { when }) });
+  const text = `The run of job '${job}'${scope === '' ? '' : ` (${scope})`} for ${periodKey} ${sentence}. ${advice}`;
+  if (!isOver) return [{ kind: 'clock', text, remedy }];
   // The next tick can fail again, so such a job has one problem a day.
   const [, day] = TICK.exec(periodKey) ?? [];
   const of = day === undefined ? [periodKey, generation, attempt] : [day];
   const id = requestIdOf(state, job, scope, ...of);
-  return [{ kind: state, id, text, command: remedy?.command }];
+  return [{ kind: state, id, text, remedy }];
 }

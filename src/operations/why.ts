@@ -6,7 +6,8 @@ import type { RegisteredJob, Run } from '../ledger';
 import { LATE_AFTER_MS, lateTime, nextTimeOf } from '../ledger/expected';
 import { zoneOf } from '../ledger/known-register';
 import { isRunAhead, readLockId } from '../ledger/run';
-import { operatorCommand, stateOfRun, type RunWords, type When } from '../ledger/operator/state-of-run';
+import { releaseOf, remedyFor } from '../ledger/operator/remedy';
+import { stateOfRun, type RunWords, type When } from '../ledger/operator/state-of-run';
 import { timeAt, type WhenOfJob } from './overview';
 import { describeDuration, relative } from '../guard/log/time-texts';
 import {
@@ -21,7 +22,7 @@ import type { GuardLocks } from '../guard';
 import { isNoAnswer } from './held-locks';
 import { JobCatalog } from './job-catalog';
 
-/** Something that keeps a job from running, and the command that ends it, for an operator who has checked that it may. */
+/** Something that keeps a job from running, and the act that ends it, for an operator who has checked that it may. */
 type Obstacle = Omit<JobRemark, 'kind'> & { readonly reason: string };
 
 /** What keeps a job from running now, also a job that has only a lock. */
@@ -36,7 +37,7 @@ export interface Why {
   /** The last run of a past period, if it has not completed. It keeps no tick from running. */
   readonly past: Obstacle | undefined;
   readonly missed: JobRemark | undefined;
-  /** A late tick, with the command that starts its run. Or else its next tick, if that is known. */
+  /** A late tick, with the act that starts its run. Or else its next tick, if that is known. */
   readonly tick: Omit<Obstacle, 'reason'> | undefined;
   /** Of a job that has only a lock: where its failures are. */
   readonly record: string | undefined;
@@ -142,7 +143,7 @@ function lockObstacles(
   const hold = readHold(lockedBy);
   if (hold !== undefined) {
     const text = `${hold.actor} holds lock '${name}': ${hold.reason}. No instance runs the job. The hold began ${when(hold.since)}, and ends ${when(lockUntil)}. To end it now:`;
-    return [{ reason: 'held', text, command: endOfHold(name, registered) }];
+    return [{ reason: 'held', text, remedy: endOfHold(name, registered) }];
   }
   const [ahead] = clockRemark(lock);
   if (ahead !== undefined) return [{ ...ahead, reason: ahead.kind }];
@@ -157,9 +158,8 @@ function lockObstacles(
   const pid = /\/(\d+)$/.exec(instanceOf(lockedBy))?.[1];
   const look = life === 'renews' || pid === undefined ? '' : ` On its host: ps -p ${pid}.`;
   if (!mayBeDead(life)) return [{ reason: 'locked', text: `${held} ${text}${look}` }];
-  const command = operatorCommand('release', [name], ['--owner', lockedBy]);
   const advice = 'If you have seen that its process is dead, release it:';
-  return [{ reason: 'locked', text: `${held} ${text}${look} ${advice}`, command }];
+  return [{ reason: 'locked', text: `${held} ${text}${look} ${advice}`, remedy: releaseOf(lock) }];
 }
 
 /** What the lease of a held lock shows of its holder. */
@@ -235,10 +235,9 @@ function runningText(
 }
 
 function runObstacle(run: Run, words: RunWords): Obstacle {
-  const state = stateOfRun(run, words);
-  const advice = state.remedy === undefined ? '' : ` ${state.remedy.advice}`;
-  const text = `The run for ${run.periodKey} ${state.sentence}.${advice}`;
-  return { reason: run.state, text, command: state.remedy?.command };
+  const { state, sentence, advice, remedy } = stateOfRun(run, words);
+  const text = `The run for ${run.periodKey} ${sentence}.${advice ? ` ${advice}` : ''}`;
+  return { reason: state, text, remedy };
 }
 
 const NO_RECORD = `It keeps no runs: its failures are in the logs of its instances. To keep runs, use @OncePer('tick').`;
@@ -246,5 +245,5 @@ const NO_RECORD = `It keeps no runs: its failures are in the logs of its instanc
 function tickText(job: string, next: Date | undefined, late: Date | undefined, when: When): Why['tick'] {
   if (late === undefined) return next && { text: `Its next tick is ${when(next)}.` };
   const text = `Its tick ${when(late)} has not been answered: check that an instance with this job is running. To run it:`;
-  return { text, command: operatorCommand('run', [job]) };
+  return { text, remedy: remedyFor('run', { job }) };
 }

@@ -77,13 +77,15 @@ testOperated(
 
     const { hasRegister, jobs } = await json('status --check --tolerance 2h', 5);
     assert.equal(hasRegister, true);
-    const problems = (jobs as { job: string; problems: { kind: string }[] }[]).map((job) => [
-      job.job,
-      job.problems.map(({ kind }) => kind),
-    ]);
+    type Problem = { readonly kind: string; readonly remedy: unknown; readonly command: unknown };
+    const all = jobs as { job: string; problems: Problem[] }[];
+    const problems = all.map((job) => [job.job, job.problems.map(({ kind }) => kind)] as const);
     assert.deepEqual(Object.fromEntries(problems), {
       ...{ broken: ['failed'], fine: [], gap: ['missed'], late: [], weekly: [] },
     });
+    const { remedy, command } = all.find(({ job }) => job === 'broken')?.problems[0] ?? {};
+    assert.deepEqual(remedy, { verb: 'rerun', subject: { job: 'broken', period: failed }, values: {} });
+    assert.deepEqual(command, ['rerun', 'broken', failed, '--reason', 'TEXT']);
   },
   ['mysql', 'mariadb', 'postgres', 'sqlite'],
 );

@@ -11,6 +11,7 @@ import { commandWith } from '../support/processes/command';
 import { testIf } from '../support/servers/test-on';
 import { cronlatch } from './cronlatch';
 import { printAdvice, printText, useIo, type Io } from '#cronlatch/cli/terminal';
+import { releaseOf } from '#cronlatch/ledger/operator/remedy';
 import { DAY_MS, testOperated } from './operated';
 import { dailyJob, register, registerEarlier } from './year-of-runs';
 
@@ -146,15 +147,16 @@ void test('text wraps between words, and a command between its arguments', () =>
     printed(undefined, () => printText(sentence)),
     `${sentence}\n`,
   );
-  const command = ['release', 'clean up', '--owner', "it's", '--reason', 'TEXT'];
-  const lines = printed(30, () => printAdvice('Release it:', command));
+  const remedy = releaseOf({ name: 'clean up', lockedBy: "it's" });
+  const advice = { text: 'Release it:', remedy };
+  const lines = printed(30, () => printAdvice(advice));
   assert.equal(
     lines,
     "Release it:\n  cronlatch release \\\n  'clean up' --owner \\\n  'it'\\''s' --reason TEXT\n",
   );
   assert.equal(
     lines.replaceAll(' \\\n ', ''),
-    printed(undefined, () => printAdvice('Release it:', command)),
+    printed(undefined, () => printAdvice(advice)),
   );
 });
 

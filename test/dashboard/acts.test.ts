@@ -276,6 +276,27 @@ testOperated('an act that the page no longer offers is refused with a message', 
   assert.match(alertOf(late), /The holder of lock &#39;books&#39; has changed\./);
 });
 
+testOperated('each problem leads to the form of its remedy', async (bench) => {
+  const { guard, runDaysAgo } = bench;
+  const site = siteOf(guard);
+  await registerEarlier(bench, dailyJob('gap'), dailyJob('broken'));
+  const missed = await runDaysAgo('gap', 2).then(() => dayAgo(1));
+  await runDaysAgo('gap', 0);
+  const failed = await runDaysAgo('broken', 0, new Error('no disk'));
+  const { text } = await site.get('?');
+  const links = [...text.matchAll(/<li class="red">[^]*?href="([^"]+)"/g)].map(([, link = '']) =>
+    link.replaceAll('&amp;', '&'),
+  );
+  assert.deepEqual(links, [
+    `?job=broken&period=${failed}#rerun`,
+    `?job=gap&from=${missed}&to=${missed}#backfill`,
+  ]);
+  for (const link of links) {
+    const [page = '', form = ''] = link.split('#');
+    assert.equal(fieldsOf((await site.get(page)).text, form)['act'], form);
+  }
+});
+
 testOperated('an address of nothing leads back to the overview', async ({ guard }) => {
   const site = siteOf(guard);
   await register(guard, dailyJob('close-day'));

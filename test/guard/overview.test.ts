@@ -6,7 +6,7 @@ import { guardBench } from '../support/benches/guard';
 import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
 import { JOB } from '../support/benches/lock';
 import type { FoundRun } from '#cronlatch/ledger/run-store';
-import { operations } from 'cronlatch/operations';
+import { commandOf, operations } from 'cronlatch/operations';
 
 void test('an overview shows each job with its state, its problems and the commands that fix them', async () => {
   const { guard, clock } = guardOfRuns();
@@ -34,7 +34,9 @@ void test('an overview shows each job with its state, its problems and the comma
     failed?.problems[0]?.text ?? '',
     /failed permanently at \S+ \S+\+0[12]:00, after attempt 1: Error: no disk\./,
   );
-  assert.deepEqual(failed?.problems[0]?.command, ['rerun', 'close-day', key, '--reason', 'TEXT']);
+  const remedy = failed?.problems[0]?.remedy;
+  assert.deepEqual(remedy, { verb: 'rerun', subject: { job: 'close-day', period: key }, values: {} });
+  assert.deepEqual(commandOf(remedy), ['rerun', 'close-day', key, '--reason', 'TEXT']);
   assert.deepEqual([held?.problems, held?.notes.map(({ kind }) => kind)], [[], ['on hold']]);
   assert.deepEqual(
     locks?.map(({ name }) => name),
@@ -119,7 +121,7 @@ void test('a lock that ends after more than a day, and more than its job declare
     problems[0]?.text ?? '',
     /^Lock 'short' is held by \S+, and ends at .+ If its process is dead:$/,
   );
-  assert.deepEqual(problems[0]?.command?.slice(0, 2), ['release', 'short']);
+  assert.deepEqual(problems[0]?.remedy?.subject, { lock: 'short' });
   const owner = (await guard.locks.inspect('short'))?.lockedBy ?? '';
   await guard.locks.release('short', { owner, actor: 'anne', reason: 'dead' });
   await guard.locks.hold('short', { until, actor: 'anne', reason: 'audit' });

@@ -2,7 +2,7 @@ import { Argument, Option, type Command } from 'commander';
 import { systemClock } from '../../core';
 import { withinLimit } from '../../core/clock';
 import { JobCatalog } from '../../operations/job-catalog';
-import { quoted } from '../../ledger/operator/state-of-run';
+import { quoted } from '../../ledger/operator/remedy';
 import { UsageError } from '../failure';
 import { openGuard } from '../guard-command';
 import { print } from '../terminal';

@@ -64,7 +64,7 @@ async function listJobs(guard: JobGuard, { json }: Options): Promise<void> {
   }));
   printTable(rows, { drop: ['registered', 'by', 'runs'], wrap: 'schedule' });
   if (unreadable.length > 0) print('');
-  for (const { text, command } of unreadable.map(unreadableRemark)) printAdvice(text, command, 'red');
+  for (const row of unreadable) printAdvice(unreadableRemark(row), 'red');
 }
 
 async function forget(guard: JobGuard, options: ChangeOptions, job = ''): Promise<void> {

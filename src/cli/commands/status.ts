@@ -5,7 +5,7 @@ import { parseDuration } from '../../core/duration';
 import { instanceOf } from '../../core/lease/owner';
 import type { JobGuard } from '../../guard';
 import { databaseOfGuard } from '../../integrations/sql/create-guard';
-import { commandText } from '../../ledger/operator/state-of-run';
+import { commandText } from '../../ledger/operator/remedy';
 import { EXIT } from '../exit-codes';
 import { linesOf, UsageError } from '../failure';
 import { addGuardCommand, withGuard } from '../guard-command';
@@ -61,9 +61,9 @@ async function show(guard: JobGuard, { check, tolerance, json }: StatusOptions):
   if (check) return printChecked(problems, notes);
   for (const line of headOf(guard, overview)) printText(line, 'bold');
   if (problems.length + notes.length > 0) print('');
-  for (const { kind, text, command } of [...problems, ...notes]) {
+  for (const { kind, text, remedy } of [...problems, ...notes]) {
     const [style, [symbol]] = stateCell(kind);
-    printAdvice(`${symbol} ${text}`, command, style);
+    printAdvice({ text: `${symbol} ${text}`, remedy }, style);
   }
   print('');
   const { now, jobs, locks, hasRegister } = overview;
@@ -115,8 +115,8 @@ const MOST_OTHERS = 20;
 /** A line each, because monitors keep lines. */
 function printChecked(problems: readonly JobRemark[], notes: readonly JobRemark[]): void {
   const holds = notes.filter(({ kind }) => kind === 'on hold');
-  for (const { kind, text, command } of [...problems, ...holds])
-    printText(command ? `${text} ${commandText(command)}` : text, stateCell(kind)[0]);
+  for (const { kind, text, remedy } of [...problems, ...holds])
+    printText(remedy ? `${text} ${commandText(remedy)}` : text, stateCell(kind)[0]);
   if (problems.length === 0) print('no problems');
 }
 

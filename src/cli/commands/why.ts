@@ -49,10 +49,8 @@ async function explainWhy(guard: JobGuard, { scope, json }: WhyOptions, job: str
   if (json) return printJson('why', { job, obstacles, missed, lock, newestRun, nextScheduledAt });
   printText(`${job} · ${timesOf([why.timeZone], why.now).head}`, 'bold');
   if (running) printText(running, 'green');
-  for (const { text, command } of obstacles) printAdvice(text, command);
+  for (const obstacle of obstacles) printAdvice(obstacle);
   if (obstacles.length === 0) printText('Nothing keeps it from running.');
-  if (past) printAdvice(past.text, past.command);
-  if (missed) printAdvice(missed.text, missed.command);
-  if (tick) printAdvice(tick.text, tick.command);
+  for (const answer of [past, missed, tick]) if (answer) printAdvice(answer);
   if (record) printText(record);
 }

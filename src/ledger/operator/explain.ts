@@ -3,7 +3,8 @@ import { mayBeMadeUp, NEVER, type Expectation, type PeriodicJob } from '../expec
 import { readSnapshot, type LedgerSnapshot } from '../tick/ledger-snapshot';
 import type { LedgerContext } from '../store-statements';
 import { hasWork, planTick, type TickPlan } from '../tick/plan-tick';
-import { commandText, stateOfRun, timeText } from './state-of-run';
+import { commandText } from './remedy';
+import { stateOfRun, timeText } from './state-of-run';
 
 export interface ExplainOptions {
   readonly at?: Date | undefined;
@@ -89,8 +90,8 @@ async function describeElsewhere(
   if (run?.state !== 'running' || (run.leaseUntil ?? now) <= now) return undefined;
   const lockId = await readLockId(lockProvider, lock);
   if (lockId === undefined || run.lockId === lockId) return undefined;
-  const { advice = '', command = [] } = stateOfRun(run, { isLocked: false, lockId }).remedy ?? {};
-  return `${advice} ${commandText(command)}`;
+  const { advice, remedy } = stateOfRun(run, { isLocked: false, lockId });
+  return remedy ? `${advice} ${commandText(remedy)}` : `${advice}`;
 }
 
 function decisionOf({ own }: TickPlan): string {

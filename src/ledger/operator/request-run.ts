@@ -10,7 +10,8 @@ import type { RequestStore, StoredRequest } from '../request-store';
 import { limitOf, type LedgerContext } from '../store-statements';
 import { checkAct, type OperatorAct } from './decide-act';
 import { checkedScope, checkJob } from './run-name';
-import { commandText, stateOfRun, timeText } from './state-of-run';
+import { commandText } from './remedy';
+import { stateOfRun, timeText } from './state-of-run';
 
 /** A request to run a job now. */
 export interface RunRequest extends OperatorAct {
@@ -104,9 +105,9 @@ async function periodKeyOf(
     throw refusal(job, `its period ${period.key} has not begun`);
   const [run] = await context.store.find({ ...name, order: 'newest-first', limit: 1 }, limitOf(context));
   if (run === undefined || run.state === 'pending') return name.periodKey;
-  const { sentence, remedy } = stateOfRun(run);
-  const fix = remedy && `${remedy.advice}${remedy.command ? ` ${commandText(remedy.command)}` : ''}`;
-  throw refusal(job, `${describeRun(run)} ${sentence}. ${fix ?? ''}`.trim().replace(/\.$/, ''));
+  const { sentence, advice = '', remedy } = stateOfRun(run);
+  const fix = remedy ? `${advice} ${commandText(remedy)}` : advice;
+  throw refusal(job, `${describeRun(run)} ${sentence}. ${fix}`.trim().replace(/\.$/, ''));
 }
 
 export function requestsOf({ store }: LedgerContext): RequestStore {

@@ -1,25 +1,22 @@
 import type { RunIdentity } from '../../core';
 import { instanceOf } from '../../core/lease/owner';
-import { isRunAhead, LEASE_ENDED, type Run, type RunKey } from '../run';
+import { isRunAhead, LEASE_ENDED, type Run } from '../run';
 import type { RunState } from '../run-state';
+import { remedyFor, type Remedy } from './remedy';
 
 export interface StateOfRun {
   readonly state: RunState;
   /** A sentence without its subject, which is the run, and without its full stop. */
   readonly sentence: string;
-  readonly remedy: Remedy | undefined;
-}
-
-/** What happens next, or what an operator can do. */
-interface Remedy {
-  /** A sentence. If there is a command, it stands before that. */
-  readonly advice: string;
-  /** As `operatorCommand` returns it. */
-  readonly command?: readonly string[];
+  /** What happens next, or what an operator can do: a sentence, which stands before the command of a remedy. */
+  readonly advice?: string | undefined;
+  readonly remedy?: Remedy | undefined;
 }
 
 /** What is known of a run: at least its attempt and its state. */
 export type KnownRun = RunIdentity & Pick<Run, 'state'> & Partial<Run>;
+
+type Next = Pick<StateOfRun, 'advice' | 'remedy'>;
 
 /** Puts an instant into words that follow a verb, such as `at 2026-11-24 03:00:00Z`. */
 export type When = (instant: Date | undefined) => string;
@@ -46,8 +43,8 @@ export function stateOfRun(
   const reason = run.reason === LEASE_ENDED ? notBack : (error ?? run.reason);
   const because = reason === undefined ? '' : `: ${reason}`;
   const clock = isRunAhead(run, now) ? AHEAD : '';
-  const is = (text: string, remedy?: Remedy): StateOfRun => ({ state, sentence: text + clock, remedy });
-  const rerun: Remedy = { advice: 'To run it again:', command: runCommand(run, 'rerun') };
+  const is = (text: string, next?: Next): StateOfRun => ({ state, sentence: text + clock, ...next });
+  const rerun: Next = { advice: 'To run it again:', remedy: remedyFor('rerun', run) };
   const early = clock ? rerun : undefined;
   switch (state) {
     case 'pending':
@@ -62,7 +59,7 @@ export function stateOfRun(
     case 'completed':
       return is(`completed ${when(finishedAt)}${because}`, {
         ...rerun,
-        command: runCommand(run, 'rerun', '--force'),
+        remedy: remedyFor('rerun', run, { force: true }),
       });
     case 'failed':
       return nextAttemptAt === undefined
@@ -72,7 +69,7 @@ export function stateOfRun(
       return is(`was interrupted${finishedAt ? ` ${when(finishedAt)}` : ''}: ${notBack}`, {
         advice:
           'It may still be running: look there first. Then record its outcome: completed, failed or pending.',
-        command: runCommand(run, 'resolve', '--as', 'OUTCOME'),
+        remedy: remedyFor('resolve', run, { as: 'OUTCOME' }),
       });
     case 'skipped':
       return is(`was skipped${because}`, { ...rerun, advice: 'To run it anyway:' });
@@ -80,7 +77,7 @@ export function stateOfRun(
 }
 
 /** A free lock proves that the holder is gone, but only if the run was claimed under this lock. */
-function takeOverOf(run: KnownRun, lockId: string | undefined, when: When): Remedy {
+function takeOverOf(run: KnownRun, lockId: string | undefined, when: When): Next {
   const isTaken = `If its holder is gone, an instance takes it over ${AT_A_CHECK}`;
   const isLater = `after its longest lease has ended ${when(run.leaseUntil)}`;
   if (run.lockId === lockId) return { advice: `${isTaken}.` };
@@ -88,36 +85,12 @@ function takeOverOf(run: KnownRun, lockId: string | undefined, when: When): Reme
     return { advice: `${isTaken}, or ${isLater}: the place of the locks is unknown here.` };
   return {
     advice: `It was claimed under another lock, or in another place of the locks. ${isTaken} ${isLater}. To run it again now:`,
-    command: runCommand(run, 'rerun', '--force'),
+    remedy: remedyFor('rerun', run, { force: true }),
   };
 }
 
 const AHEAD = `. Its times lie ahead of the database's clock, which was ahead then, or has been set back since. If the period must run, wait until it has begun`;
 const AT_A_CHECK = 'when it checks for overdue runs';
-
-export function runCommand({ job, scope, periodKey }: RunKey, verb: string, ...options: readonly string[]) {
-  return operatorCommand(verb, [job, periodKey], [...(scope === '' ? [] : ['--scope', scope]), ...options]);
-}
-
-/** The arguments of a `cronlatch` command that changes something. After `--`, no operand can be taken for an option. */
-export function operatorCommand(
-  verb: string,
-  operands: readonly string[],
-  options: readonly string[] = [],
-): readonly string[] {
-  const all = [...options, '--reason', 'TEXT'];
-  const isPlain = operands.every((operand) => !operand.startsWith('-'));
-  return isPlain ? [verb, ...operands, ...all] : [verb, ...all, '--', ...operands];
-}
-
-/** For a shell, if the text has characters with a meaning there. */
-export function quoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
-export function commandText(args: readonly string[]): string {
-  return ['cronlatch', ...args.map(quoted)].join(' ');
-}
 
 /** Enough of an error to recognize it, without its stack. */
 export function firstLines(error: string | undefined): string | undefined {

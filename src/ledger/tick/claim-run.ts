@@ -16,7 +16,7 @@ import { unknownOutcome } from '../../core/lease/statements';
 import type { LockTerms } from '../../core/lock-configuration';
 import type { Period } from '../periods/period';
 import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
-import { commandText, runCommand } from '../operator/state-of-run';
+import { commandText, remedyFor } from '../operator/remedy';
 import { describeRun, identityOf, lockIdOf, newRunOf, type Run, type RunKey, type RunPeriod } from '../run';
 import type { Decision, FoundRun, NewRun } from '../run-store';
 import { limitOf, pauseAfter, retryUntilAnswered, type LedgerContext } from '../store-statements';
@@ -154,7 +154,7 @@ export class RunClaimer {
       run.lockId === lockId
         ? 'a later grant of the lock has claimed the run'
         : 'the run was claimed under another lock, or in another place of the locks';
-    const message = `Could not take over ${describeRun(run)} from ${run.claimedBy}, although lock '${lockName}' was free: ${why}. If that process is gone, an instance takes the run over after ${run.leaseUntil?.toISOString()}. To run it again now: ${commandText(runCommand(run, 'rerun', '--force'))}`;
+    const message = `Could not take over ${describeRun(run)} from ${run.claimedBy}, although lock '${lockName}' was free: ${why}. If that process is gone, an instance takes the run over after ${run.leaseUntil?.toISOString()}. To run it again now: ${commandText(remedyFor('rerun', run, { force: true }))}`;
     this.context.events.warn(message);
   }
 

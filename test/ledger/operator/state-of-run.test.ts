@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { commandOf } from '#cronlatch/ledger/operator/remedy';
 import { firstLines, stateOfRun, timeText, type RunWords } from '#cronlatch/ledger/operator/state-of-run';
 import type { Run } from 'cronlatch/provider';
 import { after, NOW, runRow } from '../../support/jobs/run-row';
@@ -10,8 +11,8 @@ const RUN = 'close-day 2026-11-20';
 
 const textOf = (changes: Partial<Run>, words?: RunWords): string => {
   const run = runRow({ finishedAt: NOW, startedAt: NOW, ...changes });
-  const { state, sentence, remedy } = stateOfRun(run, words);
-  return [state, sentence, remedy?.advice, remedy?.command?.join(' ')].filter(Boolean).join(' | ');
+  const { state, sentence, advice, remedy } = stateOfRun(run, words);
+  return [state, sentence, advice, remedy && commandOf(remedy).join(' ')].filter(Boolean).join(' | ');
 };
 
 void test('each state of a run is a sentence with its remedy', () => {
@@ -53,7 +54,7 @@ void test('a run with times in the future names the clock, and a retry that is d
   const textAt = (changes: Partial<Run>): string => {
     const run = runRow({ finishedAt: NOW, startedAt: NOW, updatedAt: NOW, ...changes });
     const { sentence, remedy } = stateOfRun(run, { now: early });
-    return `${sentence} | ${remedy?.command?.join(' ')}`;
+    return `${sentence} | ${remedy && commandOf(remedy).join(' ')}`;
   };
   const clock = `Its times lie ahead of the database's clock, which was ahead then, or has been set back since. If the period must run, wait until it has begun`;
   assert.equal(
@@ -87,7 +88,8 @@ void test('an instant has the offset of its time zone', () => {
 
 void test('a command takes no operand for an option', () => {
   const run = runRow({ job: '--yes', scope: 'eu', state: 'failed', finishedAt: NOW });
-  assert.deepEqual(stateOfRun(run).remedy?.command, [
+  const { remedy } = stateOfRun(run);
+  assert.deepEqual(remedy && commandOf(remedy), [
     ...['rerun', '--scope', 'eu', '--reason', 'TEXT', '--', '--yes', '2026-11-20'],
   ]);
 });

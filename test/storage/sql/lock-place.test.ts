@@ -3,6 +3,7 @@ import { symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { DataSource } from 'typeorm';
 import type { JobConfiguration } from 'cronlatch';
+import { commandOf } from 'cronlatch/operations';
 import { createCronlatchMigration, TypeOrmLockProvider } from 'cronlatch/typeorm';
 import { readWhy } from '#cronlatch/operations/why';
 import { closing } from '../../support/benches/closing';
@@ -227,7 +228,7 @@ testOnDatabases(
     );
     const { obstacles } = await readWhy(other, 'job');
     assert.deepEqual(
-      obstacles.map(({ command }) => command),
+      obstacles.map(({ remedy }) => remedy && commandOf(remedy)),
       [['rerun', 'job', 'today', '--force', '--reason', 'TEXT']],
     );
     assert.match(String(obstacles[0]?.text), /after its longest lease has ended at 20/);
