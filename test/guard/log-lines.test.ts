@@ -185,6 +185,13 @@ void test('on the console, the frames of a failed job follow its line', () => {
   assert.ok(frames.length > 0 && frames.every((frame) => /^ {4}at /.test(frame)));
 });
 
+void test('an error whose message was changed afterwards keeps its frames on the console', () => {
+  const error = new Error('short');
+  const frames = error.stack?.split('\n').slice(1, 21) ?? [];
+  error.message = 'long'.repeat(1000);
+  assert.equal(consoleLines(error).split('\n').length, 1 + frames.length);
+});
+
 void test('an error of cronlatch has no frames on the console, and neither has another thrown value', () => {
   for (const error of [new LockStorageError('no answer'), 'text', null, new Proxy({}, {})])
     assert.equal(consoleLines(error).split('\n').length, 1);

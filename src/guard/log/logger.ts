@@ -182,7 +182,8 @@ function framesOf(name: LoggedEvent, event: object): string {
     const { error } = event;
     if (!(error instanceof Error) || error instanceof CronlatchError) return '';
     const { stack = '', message } = error;
-    const lines = stack.slice(Math.max(0, stack.indexOf(message)) + message.length).split(LINE_BREAKS);
+    const place = stack.indexOf(message); // A job can change a message after its stack was taken.
+    const lines = stack.slice(place < 0 ? 0 : place + message.length).split(LINE_BREAKS);
     const frames = lines.filter((line) => /^\s+at /.test(line)).slice(0, MAX_FRAMES);
     return frames.map((line) => `\n    ${logLine(line)}`).join('');
   } catch {
