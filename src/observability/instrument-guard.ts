@@ -49,17 +49,19 @@ export function instrumentGuard(guard: JobGuard, options: InstrumentOptions = {}
     throw new InvalidLockUseError(
       'instrumentGuard was already called for this guard, so its runs would be counted twice. First call the function that it returned.',
     );
+  const stops: (() => void)[] = [() => instrumented.delete(guard)];
+  const stop = (): void => stops.forEach((each) => each());
   instrumented.add(guard);
-  const meter = meterProvider.getMeter(SCOPE);
-  const stops = [
-    ...measureEvents(guard, calls, meter),
-    measureStores(guard, calls, meter, toleranceMs),
-    ...traceRuns(guard, calls, tracerProvider.getTracer(SCOPE)),
-  ];
-  return () => {
-    for (const stop of stops) stop();
-    instrumented.delete(guard);
-  };
+  try {
+    const meter = meterProvider.getMeter(SCOPE);
+    stops.push(...measureEvents(guard, calls, meter));
+    stops.push(measureStores(guard, calls, meter, toleranceMs));
+    stops.push(...traceRuns(guard, calls, tracerProvider.getTracer(SCOPE)));
+    return stop;
+  } catch (error) {
+    stop(); // A provider can fail, and the next call must find no listener of this one.
+    throw error;
+  }
 }
 
 function requireMethod(provider: object, option: string, method: string): void {

@@ -258,6 +258,21 @@ void test('a guard is instrumented once, or again after the stop', () => {
   instrumentGuard(guard)();
 });
 
+void test('after a provider that failed, a guard can be instrumented, and counts each run once', async () => {
+  const { guard } = guardOfRuns();
+  const { meterProvider, read } = metricsBench();
+  const tracerProvider = {
+    getTracer() {
+      throw new Error('no tracer');
+    },
+  };
+  assert.throws(() => instrumentGuard(guard, { meterProvider, tracerProvider }), { message: 'no tracer' });
+  const stop = instrumentGuard(guard, { meterProvider });
+  await guard.run(JOB, () => {});
+  assert.deepEqual((await read())['cronlatch.lock.attempts'], { 'cronlatch.job=job outcome=acquired': 1 });
+  stop();
+});
+
 void test('without providers, the global ones are used, which do nothing unless an SDK is set up', async () => {
   const { guard } = guardOfRuns();
   const stop = instrumentGuard(guard);
