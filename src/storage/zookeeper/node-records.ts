@@ -61,8 +61,8 @@ export class NodeRecords implements LeaseAccessor {
 
 /** Nodes of other programs hold other data. */
 function endIn(data: Buffer | undefined): Date {
-  const [, lockUntil = 0] = /"lockUntil":"([\dTZ:.-]+)"/.exec(String(data)) ?? [];
-  return new Date(lockUntil);
+  const [, lockUntil = ''] = /"lockUntil":"([^"]+)"/.exec(String(data)) ?? [];
+  return new Date(Date.parse(lockUntil) || 0);
 }
 
 /** @throws LockStorageError for a token that is not a safe integer */

@@ -129,6 +129,20 @@ testOnZooKeeper('a node shows people who holds the lock, and a released lock lea
   );
 });
 
+testOnZooKeeper('a node with a time that is none is shown as one that has ended', async (bench) => {
+  const provider = await bench.provider();
+  await provider.lock(JOB);
+  const [node] = await childrenOf(bench.operator, `${bench.path}/${JOB.name}`);
+  await new Promise<void>((resolve, reject) =>
+    bench.operator.setData(
+      `${bench.path}/${JOB.name}/${node}`,
+      Buffer.from('{"lockUntil":"---"}'),
+      (error: unknown) => (error ? reject(error as Error) : resolve()),
+    ),
+  );
+  assert.deepEqual((await provider.inspect(JOB.name))?.lockUntil, new Date(0));
+});
+
 testOnZooKeeper('an extension moves the time that people see', async (bench) => {
   const provider = await bench.provider();
   const lock = await provider.lock(JOB);
