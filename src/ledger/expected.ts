@@ -219,9 +219,15 @@ export function lateTime(
   const { start } = declaredPolicy({ job, declared })?.periodAt(due) ?? {};
   const isAnswered = ({ state, periodStart, finishedAt }: RunSummary): boolean => {
     if (start !== undefined && periodStart !== undefined && periodStart >= start) return true;
-    if (declared.kind !== 'tick') return false;
-    // A tick that comes while the job runs has been answered.
-    return state === 'running' || (finishedAt !== undefined && finishedAt >= due);
+    return declared.kind === 'tick' && isRunningAt(due, { state, finishedAt });
   };
   return runs.some(isAnswered) ? undefined : due;
+}
+
+/** Whether a run was running at the time of a tick, or has started later. As with a lock alone, the tick is answered then. */
+export function isRunningAt(
+  tick: Date,
+  { state, finishedAt }: Pick<RunSummary, 'state' | 'finishedAt'>,
+): boolean {
+  return state === 'running' || (finishedAt !== undefined && finishedAt > tick);
 }

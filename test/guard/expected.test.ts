@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OncePerConfiguration } from 'cronlatch';
 import { weekdays } from 'cronlatch/calendar';
+import { operations } from 'cronlatch/operations';
 import { callsOf } from '#cronlatch/guard/calls/calls';
+import { isRunningAt } from '#cronlatch/ledger/expected';
 import type { DeclaredCron } from '#cronlatch/ledger/periods/schedule';
 import { guardOfRuns, type GuardOfRuns } from '../support/benches/guard-of-runs';
-import { operations } from 'cronlatch/operations';
 
 const HOUR_MS = 3_600_000;
 const ZONE = 'Europe/Paris';
@@ -303,3 +304,11 @@ for (const [expression, runs] of [
     assert.equal(done.length, runs);
     for (const { startedAt } of done) assert.ok(![0, 6].includes(startedAt?.getUTCDay() ?? 0));
   });
+
+void test('a run that ended at the time of a tick does not answer it', () => {
+  const tick = new Date('2026-11-20T03:00:00Z');
+  const later = new Date(tick.getTime() + 1);
+  assert.equal(isRunningAt(tick, { state: 'completed', finishedAt: tick }), false);
+  assert.equal(isRunningAt(tick, { state: 'completed', finishedAt: later }), true);
+  assert.equal(isRunningAt(tick, { state: 'running', finishedAt: undefined }), true);
+});

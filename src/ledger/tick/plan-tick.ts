@@ -2,7 +2,7 @@ import type { HeldLock, LockedTask, RunIdentity, SkipReason, TaskResult } from '
 import type { CallReport } from '../../core/execution/event-hub';
 import type { CompiledLock } from '../../core/lock-configuration';
 import { limitOf, type LedgerContext } from '../store-statements';
-import { askForPeriod, dayAround, isLongerThanADay, mayBeMadeUp } from '../expected';
+import { askForPeriod, dayAround, isLongerThanADay, isRunningAt, mayBeMadeUp } from '../expected';
 import { askCalendar, everyDay, type CalendarAnswer, type CalendarFailure } from '../periods/calendar';
 import { periodAt, type CalendarPeriod, type Period } from '../periods/period';
 import { earliestTickOf, isPastStartDeadline, type JobPolicy } from '../policy/job-policy';
@@ -172,7 +172,6 @@ async function askForTick(
   return later === 'business-day' ? 'later' : later;
 }
 
-/** A tick that comes while the job runs has been answered, as with a lock alone. */
 async function isAnswered(
   context: LedgerContext,
   { policy: { job }, scope }: PeriodRequest,
@@ -180,9 +179,7 @@ async function isAnswered(
 ): Promise<boolean> {
   const query = { job, scope, order: 'newest-first', limit: 1 } as const;
   const [newest] = await context.store.find(query, limitOf(context));
-  if (newest === undefined) return false;
-  const { state, finishedAt } = newest;
-  return state === 'running' || (finishedAt !== undefined && finishedAt > instant);
+  return newest !== undefined && isRunningAt(instant, newest);
 }
 
 /**
