@@ -2,7 +2,7 @@
  * For authors of stores. A store of locks is a `StorageAccessor` of five methods under a `StorageBasedLockProvider`,
  * or a `LockProvider` of its own, which `cronlatch/contracts` tests.
  * `LockingTaskExecutor` runs tasks under locks without a guard. Code that names the types of `guard.ledger` imports them
- * from here.
+ * from here, and those of an overview from `cronlatch/operations`.
  *
  * @packageDocumentation
  */

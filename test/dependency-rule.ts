@@ -1,4 +1,4 @@
-/** Which folders of `src` a folder may import from, and which packages. Inward only: core ← ledger ← guard ← decorator ← integrations ← cli. */
+/** Which folders of `src` a folder may import from, and which packages. Inward only: core ← ledger ← guard ← operations, decorator ← integrations ← cli. */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
   ledger: ['core', 'croner'],

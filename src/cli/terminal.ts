@@ -51,15 +51,18 @@ const JSON_VERSION = 1;
 
 /** Prints the result of a command for machines. Instants are ISO texts, and a missing value is `null`. */
 export function printJson(command: string, result: object): void {
-  const text = JSON.stringify({ version: JSON_VERSION, command, ...result }, forMachines, 2);
+  const text = JSON.stringify(
+    { version: JSON_VERSION, command, ...result },
+    (_key, value: unknown) => value ?? null,
+    2,
+  );
   // JSON leaves some characters as they are that a terminal would obey.
   print(text.split('\n').map(escapeUnsafe).join('\n'));
 }
 
-/** With the command beside each remedy. */
-function forMachines(_key: string, value: unknown): unknown {
-  const { remedy } = Object(value) as { readonly remedy?: Remedy };
-  return remedy ? { ...(value as object), command: commandOf(remedy) } : (value ?? null);
+/** What remarks about jobs have for machines: the command of their remedy, too. */
+export function withCommands<R extends { readonly remedy?: Remedy | undefined }>(remarks: readonly R[]) {
+  return remarks.map((remark) => ({ ...remark, command: remark.remedy && commandOf(remark.remedy) }));
 }
 
 const NONE = '-';

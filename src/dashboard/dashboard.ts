@@ -2,7 +2,6 @@ import {
   InvalidLockConfigurationError,
   InvalidLockUseError,
   LockStorageError,
-  noneAfter,
   SchemaMismatchError,
   systemClock,
 } from '../core';
@@ -18,16 +17,7 @@ import { accessAsker, isTokenOf, refusalOf, takeDone, tokenOf, willReport } from
 import { perform } from './acts';
 import { CachedReads } from './cached-reads';
 import { jobPage } from './job-page';
-import {
-  documentOf,
-  knownJobs,
-  linkTo,
-  mainOf,
-  NotFoundError,
-  zoneOfJobs,
-  type Page,
-  type View,
-} from './layout';
+import { documentOf, linkTo, mainOf, NotFoundError, zoneOfJobs, type Page, type View } from './layout';
 import { lockPage, locksPage } from './locks-page';
 import type { Access, Dashboard, DashboardOptions } from './options';
 import { overviewPage } from './overview-page';
@@ -60,7 +50,7 @@ const ASSETS: ReadonlyMap<string, readonly [type: string, text: string]> = new M
 ]);
 
 /** A page of locks does not wait longer for the database of the runs. */
-const KNOWN_WITHIN_MS = 500;
+const ZONE_WITHIN_MS = 500;
 
 /** In bytes. A form has a few fields, and one text for people. */
 const LONGEST_FORM = 65_536;
@@ -84,14 +74,13 @@ export function createDashboard(options: DashboardOptions): Dashboard {
     more: Pick<View, 'sent' | 'done'>,
   ): Promise<View> => {
     const query = new URL(context.req.url).searchParams;
-    const reading = knownJobs({ guard, reads }).catch(noneAfter(LockStorageError, SchemaMismatchError));
-    const read = await withinLimit(systemClock, reading, KNOWN_WITHIN_MS);
-    const known = read === 'time-out' ? undefined : read;
-    if (known && options.timeZone === undefined) timeZone = zoneOfJobs(known);
-    const now = known?.now ?? new Date();
-    const when: WhenOfJob = (instant, of) => spokenTime(instant, timeZone, of.now);
-    const of = { guard, reads, query, timeZone, when, now, access: allowed, token: tokenOf(context) };
-    return { ...of, hidesResults, ...more };
+    if (options.timeZone === undefined) {
+      const found = await withinLimit(systemClock, zoneOfJobs({ guard, reads }), ZONE_WITHIN_MS);
+      if (found !== 'time-out') timeZone = found ?? timeZone;
+    }
+    const when: WhenOfJob = (instant, { now }) => spokenTime(instant, timeZone, now);
+    const of = { guard, reads, query, timeZone, when, now: new Date(), access: allowed };
+    return { ...of, token: tokenOf(context), hidesResults, ...more };
   };
   const app = new Hono();
   app.use(secureHeaders(HEADERS), compress());

@@ -31,9 +31,10 @@ import { html, inWords } from './vendor';
 const RUNS = 50;
 
 /** One job: why it does not run now, its year, its runs, and what an operator can do. */
-export async function jobPage(view: View, name: string): Promise<Page> {
-  const { reads, guard, when } = view;
-  const overview = await overviewOf(view);
+export async function jobPage(given: View, name: string): Promise<Page> {
+  const { reads, guard, when } = given;
+  const overview = await overviewOf(given);
+  const view = { ...given, now: overview.now };
   const job = overview.jobs.find((each) => each.job === name);
   if (job === undefined) throw new NotFoundError(`There is no job '${name}'.`);
   const known = await knownJobs(view);

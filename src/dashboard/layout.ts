@@ -1,4 +1,4 @@
-import { InvalidLockConfigurationError, noneAfter } from '../core';
+import { InvalidLockConfigurationError, LockStorageError, noneAfter, SchemaMismatchError } from '../core';
 import type { JobGuard } from '../guard';
 import { operations, type Overview } from '../operations';
 import { JobCatalog } from '../operations/job-catalog';
@@ -38,7 +38,7 @@ export interface View {
   /** Of all times. */
   readonly timeZone: string;
   readonly when: WhenOfJob;
-  /** The current time of the database, or else that of this host. */
+  /** The time of what a page shows: that of the database, or else that of this host. */
   readonly now: Date;
   readonly access: Access;
   readonly token: string;
@@ -67,10 +67,11 @@ export async function knownJobs({
   return await reads.read('jobs', () => knownJobsOf(guard));
 }
 
-/** The time zone that all jobs have, or else UTC. */
-export function zoneOfJobs({ register }: JobCatalog): string {
-  const zones = register?.jobs.map(({ declared }) => zoneOf(declared)) ?? [];
-  return sharedZone(zones, 'UTC');
+/** That which all jobs have, or else UTC. `undefined` if the database of the runs fails: the pages of locks are shown then, too. */
+export async function zoneOfJobs(source: Pick<View, 'reads' | 'guard'>): Promise<string | undefined> {
+  const known = await knownJobs(source).catch(noneAfter(LockStorageError, SchemaMismatchError));
+  const zones = known?.register?.jobs.map(({ declared }) => zoneOf(declared));
+  return known && sharedZone(zones ?? [], 'UTC');
 }
 
 export async function overviewOf({ reads, guard, when }: View): Promise<Overview> {

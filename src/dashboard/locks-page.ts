@@ -50,7 +50,8 @@ function lockTable(view: View, locks: readonly LockState[]): Html {
   return tableOf(['Lock', 'State', 'Holder', 'Since', 'Until'], rows);
 }
 
-function rowOf(view: View, lock: LockState): Html {
+function rowOf(given: View, lock: LockState): Html {
+  const view = { ...given, now: lock.readAt ?? given.now };
   const [state, holder = ''] = stateOfLock(lock);
   const { isHeld, lockedAt, lockUntil } = lock;
   return html`<tr>
@@ -69,7 +70,8 @@ export async function lockPage(view: View, name: string): Promise<Page> {
   return { title: `Lock ${name}`, body };
 }
 
-export function lockFacts(view: View, lock: LockState): Html {
+export function lockFacts(given: View, lock: LockState): Html {
+  const view = { ...given, now: lock.readAt ?? given.now };
   const [state, holder] = stateOfLock(lock);
   const { isHeld, lockedAt, lockUntil, lockedBy, fencingToken } = lock;
   if (!isHeld) return html`<p>${stateText('free')}</p>`;

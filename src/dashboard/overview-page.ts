@@ -21,8 +21,9 @@ import { html } from './vendor';
 const RANGES = [30, 90, 365];
 const JOBS = 100;
 
-export async function overviewPage(view: View): Promise<Page> {
-  const overview = await overviewOf(view);
+export async function overviewPage(given: View): Promise<Page> {
+  const overview = await overviewOf(given);
+  const view = { ...given, now: overview.now };
   const days = Number(view.query.get('days') ?? RANGES[0]);
   const page = Number(view.query.get('page') ?? 1);
   if (!RANGES.includes(days) || !Number.isSafeInteger(page) || page < 1)
@@ -56,7 +57,7 @@ export function remarkOf(job: string | undefined, { kind, text, remedy }: JobRem
   </li>`;
 }
 
-/** The page with the form that does the same. */
+/** The page of what the remedy is about, at its form if it has that. */
 function fixOf(job: string, remedy: Remedy | undefined): string {
   if (remedy === undefined) return linkTo({ job });
   const { verb, subject, values } = remedy;

@@ -20,12 +20,13 @@ import {
 import { html } from './vendor';
 
 /** One run: its attempts and acts in their order, what it left, and what an operator can do. */
-export async function runPage(view: View, key: RunKey): Promise<Page> {
+export async function runPage(given: View, key: RunKey): Promise<Page> {
   const { job, scope, periodKey } = key;
-  const { reads } = view;
+  const { reads } = given;
   const name = `${job}\n${scope}\n${periodKey}`;
-  const known = await knownJobs(view);
+  const known = await knownJobs(given);
   if (known === undefined) throw new NotFoundError('This guard keeps no runs.');
+  const view = { ...given, now: known.now };
   const run = await reads.read(`run ${name}`, () => known.ledger.get(key));
   const title = `${job}${scope === '' ? '' : ` (${scope})`} ${periodKey}`;
   if (run === undefined) return { title, body: await withoutRun(view, known, key) };

@@ -63,6 +63,7 @@ export interface RegisteredJob extends JobRegistration {
 }
 
 export interface JobRegister {
+  /** The current time of the store, not of this host. */
   readonly now: Date;
   /** In the order of their names. */
   readonly jobs: readonly RegisteredJob[];

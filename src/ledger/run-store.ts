@@ -12,6 +12,7 @@ export interface NewRun extends RunKey, RunPeriod {
   /** For a run that starts at once, as attempt 1. A pending run is due from now on. */
   readonly started?:
     | {
+        /** Unique for this attempt. */
         readonly claimedBy: string;
         readonly lockId: string;
         readonly fencingToken: number | undefined;

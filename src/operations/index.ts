@@ -8,12 +8,13 @@ import type { JobGuard } from '../guard';
 import { callsOf } from '../guard/calls/calls';
 import { readOverview, type Overview, type OverviewOptions } from './overview';
 
-export type * from './overview';
+export type { JobOverview, Overview, OverviewOptions } from './overview';
 export type { JobRemark } from './remarks';
+export type { Operations };
 export { commandOf, type Remedy } from '../ledger/operator/remedy';
 
 /** What an operator can see and do. */
-export class Operations {
+class Operations {
   constructor(private readonly guard: JobGuard) {}
 
   /**
@@ -32,7 +33,7 @@ export class Operations {
 /**
  * The operations of a guard. Each method sends statements to its database and its lock provider.
  *
- * @throws InvalidLockConfigurationError for a value that is not a guard
+ * @throws InvalidLockUseError for anything but a guard
  */
 export function operations(guard: JobGuard): Operations {
   callsOf(guard, 'operations');

@@ -111,7 +111,7 @@ export async function readOverview(
   guardLocks: GuardLocks,
   { lateAfter = LATE_AFTER_MS, when = timeAt }: OverviewOptions,
 ): Promise<Overview> {
-  const lateAfterMs = parseDuration(lateAfter, 'lateAfter of guard.overview');
+  const lateAfterMs = parseDuration(lateAfter, 'lateAfter of an overview');
   const { context } = jobsOfGuard ?? {};
   const known = jobsOfGuard && (await JobCatalog.read(jobsOfGuard));
   const register = known?.register;

@@ -20,6 +20,7 @@ import {
   printTable,
   printText,
   whenInWhole,
+  withCommands,
   type Row,
 } from '../terminal';
 import { relative } from '../../guard/log/time-texts';
@@ -56,7 +57,14 @@ async function show(guard: JobGuard, { check, tolerance, json }: StatusOptions):
   });
   const problems = [...overview.problems, ...overview.jobs.flatMap((job) => job.problems)];
   if (check && problems.length > 0) io.exitCode = EXIT.problems;
-  if (json) return printJson('status', overview);
+  if (json) {
+    const jobs = overview.jobs.map((job) => ({
+      ...job,
+      problems: withCommands(job.problems),
+      notes: withCommands(job.notes),
+    }));
+    return printJson('status', { ...overview, problems: withCommands(overview.problems), jobs });
+  }
   const notes = overview.jobs.flatMap((job) => job.notes);
   if (check) return printChecked(problems, notes);
   for (const line of headOf(guard, overview)) printText(line, 'bold');

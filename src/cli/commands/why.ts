@@ -7,7 +7,16 @@ import { dayAround } from '../../ledger/expected';
 import { fixedScopeOf } from '../../ledger/policy/job-policy';
 import { JobCatalog } from '../../operations/job-catalog';
 import { startOf, type Options } from '../options';
-import { printAdvice, printJson, printText, printWarning, timesOf, whenInWhole, zoneFor } from '../terminal';
+import {
+  printAdvice,
+  printJson,
+  printText,
+  printWarning,
+  timesOf,
+  whenInWhole,
+  withCommands,
+  zoneFor,
+} from '../terminal';
 
 type WhyOptions = Options & { readonly at?: string };
 
@@ -46,7 +55,11 @@ async function explainWhy(guard: JobGuard, { scope, json }: WhyOptions, job: str
   const { obstacles, running, past, missed, tick, record, lock, newestRun, nextScheduledAt, runsUnknown } =
     why;
   if (runsUnknown) printWarning(`The runs are unknown. ${runsUnknown.message}`);
-  if (json) return printJson('why', { job, obstacles, missed, lock, newestRun, nextScheduledAt });
+  if (json) {
+    const [ofMissed] = withCommands(missed ? [missed] : []);
+    const answers = { obstacles: withCommands(obstacles), missed: ofMissed };
+    return printJson('why', { job, ...answers, lock, newestRun, nextScheduledAt });
+  }
   printText(`${job} · ${timesOf([why.timeZone], why.now).head}`, 'bold');
   if (running) printText(running, 'green');
   for (const obstacle of obstacles) printAdvice(obstacle);

@@ -33,6 +33,7 @@ export class ActiveRun {
     return this.#abandoned.signal;
   }
 
+  /** `undefined` if it does not hold its lock now. */
   get heldLock(): RunningLock | undefined {
     const { name, lease, grantedAtMs, task } = this;
     if (lease === undefined || lease.signal.aborted) return undefined;

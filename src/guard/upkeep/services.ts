@@ -6,7 +6,7 @@ import { purgeService } from './purge';
 import { RunRequests } from './run-requests';
 import type { Service } from './upkeep';
 
-/** What a guard with a ledger does besides the calls of its jobs, in the order in which a poll begins it. */
+/** What a guard with a ledger does besides the calls of its jobs and notices, in the order in which a poll begins it. */
 export function servicesOf(
   calls: Calls,
   registered: Register,

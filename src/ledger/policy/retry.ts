@@ -54,11 +54,13 @@ function parseUntil(until: RetryOptions['until'], { of, endless }: PolicySubject
 }
 
 export interface FailedAttempt {
+  /** 1 for the first. */
   readonly attempt: number;
   readonly policy: RetryPolicy;
   readonly error: unknown;
   readonly now: Date;
   readonly firstStartedAt: Date;
+  /** `undefined` for custom keys. */
   readonly periodEnd: Date | undefined;
 }
 
