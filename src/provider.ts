@@ -29,8 +29,7 @@ export type { DeclaredJob, DeclaredSchedule, RegisteredJob } from './ledger';
 
 // Tools for operators, on `guard`, `guard.ledger` and `guard.backfill`.
 export type { RunningLock } from './core';
-export type { BackfillRange, BackfillResult, Explanation, OperatorAct, RunLedger, RunName } from './ledger';
-export type { RunRequest } from './ledger';
+export type { Explanation, OperatorAct, RunLedger, RunName } from './ledger';
 
 // Time.
 export { systemClock, type Clock } from './core';
@@ -39,7 +38,7 @@ export { systemClock, type Clock } from './core';
 export type { Asynchronous, SchedulerLockDecorator, Skippable, ThrowingLockDecorator } from './decorator';
 export type { DurationSource, JobLock, JobOptions, LockByArguments, MethodLock } from './guard';
 export type { MethodOptions, NamedByArguments, WrapOptions } from './guard';
-export type { CloseOptions, CloseResult, ForcedRelease, GuardLocks, OverdueResult } from './guard';
+export type { CloseOptions, CloseResult, GuardLocks, OverdueResult } from './guard';
 export type { FieldLogger, LogEntry, LogFields, LogLevel, StructuredLogger } from './guard';
 export type { CurrentOptions, LockManagerOptions, LockOptions, RefreshOptions, TryLockOptions } from './core';
 export type { CatchUp, CatchUpOptions, PeriodKeyFunction, RetryOptions } from './ledger';

@@ -6,13 +6,12 @@ import {
   SchemaMismatchError,
 } from '../core';
 import { withoutAddresses } from '../core/options';
+import { ACTS } from '../operations/acts';
+import { ConflictError } from '../operations/acts/act';
 import { EXIT } from './exit-codes';
 
 /** The command was called in a wrong way. It ends with the exit code 2. */
 export class UsageError extends Error {}
-
-/** What the command was to change is in another state. It ends with the exit code 4. */
-export class ConflictError extends Error {}
 
 export function exitCodeOf(error: unknown): number {
   // commander also throws when it has shown its help.
@@ -25,19 +24,11 @@ export function exitCodeOf(error: unknown): number {
   return isUsage ? EXIT.usage : 1;
 }
 
-/** The result of a change, or a ConflictError if the state of a run does not allow it. */
-export async function orConflict<T>(change: Promise<T>): Promise<T> {
-  return await change.catch((error: unknown) => {
-    throw error instanceof InvalidLockUseError ? new ConflictError(error.message, { cause: error }) : error;
-  });
-}
-
 /** What a user reads about an error: one line, or one per problem of the tables. */
 export function linesOf(error: unknown): readonly string[] {
   if (error instanceof SchemaMismatchError) return withOneRemedy(withCommands(error.message)).split('\n');
   if (error instanceof CommanderError) return isHelp(error) ? [] : [plain(error.message)];
-  const isOurs =
-    error instanceof CronlatchError || error instanceof UsageError || error instanceof ConflictError;
+  const isOurs = error instanceof CronlatchError || error instanceof UsageError;
   return [plain(error instanceof Error ? error.message : String(error), isOurs)];
 }
 
@@ -66,5 +57,14 @@ function withOneRemedy(message: string): string {
 
 /** The library's messages name options of the library. On the command line, other options do the same. */
 function withCommands(message: string): string {
-  return message.replace(/([Pp])ass force: true/g, '$1ass --force');
+  const [name = ''] = /^[A-Za-z]+(?= is )/.exec(message) ?? [];
+  const isField = [...ACTS.values()].some(({ fields }) => fields.some((field) => field.name === name));
+  const text =
+    isField || name === 'actor' || name === 'reason' ? flagOf(name) + message.slice(name.length) : message;
+  return text.replace(/([Pp])ass force: true/g, '$1ass --force');
+}
+
+/** The option of a command for a field. */
+export function flagOf(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }

@@ -68,11 +68,7 @@ const isGuard = (value: unknown): value is JobGuard => isJobGuard(value);
 
 /** @throws UsageError without a terminal to ask on, and without a usable reason or actor */
 function checkChange({ reason, actor, yes }: ChangeOptions): void {
-  try {
-    checkAct({ reason, actor });
-  } catch (error) {
-    throw new UsageError((error as Error).message.replace(/^(actor|reason)/, '--$1'));
-  }
+  checkAct({ reason, actor });
   if (!yes && !isInteractive())
     throw new UsageError('This command asks before it changes anything, but has no terminal. Pass --yes.');
 }
@@ -87,7 +83,7 @@ export async function agrees(change: readonly string[], { yes, json }: ChangeOpt
 }
 
 export function defaultActor(): string {
-  return `${userName()}@${hostname()}`.slice(0, 200);
+  return `${userName()}@${hostname()}`.slice(0, 128);
 }
 
 /** A container can run under a number that has no name. */

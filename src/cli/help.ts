@@ -2,8 +2,8 @@ import type { Command, Option } from 'commander';
 
 /** The commands by what an operator wants to do. */
 const GROUPS = {
-  'Look:': 'status dashboard why history logs locks jobs missed doctor',
-  'Act:': 'run pause resume rerun resolve skip backfill release hold unhold forget purge',
+  'Look:': 'status dashboard why history logs locks jobs doctor',
+  'Act:': 'run pause resume rerun resolve skip release forget purge',
   'Set up:': 'init sql completion',
   'Run:': 'exec demo',
 };

@@ -5,18 +5,17 @@
  */
 import { Command } from 'commander';
 import { VERSION } from '../core/version';
+import { addActCommands } from './commands/acts';
 import { addCompletionCommand } from './commands/completion';
 import { addDashboardCommand } from './commands/dashboard';
 import { addDemoCommand } from './commands/demo';
 import { addDoctorCommand } from './commands/doctor';
 import { addExecCommand } from './commands/exec';
-import { addHoldCommands } from './commands/holds';
+import { addHistoryCommand } from './commands/history';
+import { addJobsCommand } from './commands/jobs';
 import { addTableCommands } from './commands/tables';
-import { addLockCommands } from './commands/locks';
+import { addLocksCommand } from './commands/locks';
 import { addLogsCommand } from './commands/logs';
-import { addPeriodCommands } from './commands/periods';
-import { addRunNowCommand } from './commands/run-now';
-import { addRunCommands } from './commands/runs';
 import { addStatusCommand } from './commands/status';
 import { addWhyCommand } from './commands/why';
 import { exitCodeOf, linesOf, stackOf, UsageError } from './failure';
@@ -28,12 +27,11 @@ const COMMANDS: readonly ((program: Command) => void)[] = [
   addStatusCommand,
   addDashboardCommand,
   addWhyCommand,
-  addRunNowCommand,
-  addRunCommands,
+  addHistoryCommand,
   addLogsCommand,
-  addLockCommands,
-  addHoldCommands,
-  addPeriodCommands,
+  addLocksCommand,
+  addJobsCommand,
+  addActCommands,
   addDoctorCommand,
   addTableCommands,
   addCompletionCommand,
@@ -68,8 +66,12 @@ function programOf(): Command {
 }
 
 const GONE = {
+  backfill: 'cronlatch run JOB --from DATE --to DATE',
   calendar: 'cronlatch history JOB, or the dashboard',
   explain: 'cronlatch why JOB --at WHEN',
+  hold: 'cronlatch pause --lock NAME',
+  missed: 'cronlatch history JOB --missed',
+  unhold: 'cronlatch resume --lock NAME',
 };
 
 /** Whether the stack of an error is printed, too. */

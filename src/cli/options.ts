@@ -1,8 +1,7 @@
 import { Option, type Command } from 'commander';
 import { describeValue } from '../core/options';
-import { DAY_MS, parsePositiveDuration } from '../core/duration';
 import type { TablesOptions } from '../integrations/sql/tables';
-import { checkDayRule, dayOf, startOfDayMs } from '../ledger/periods/business-date';
+import { checkDayRule, dayOf, instantIn, startOfDayMs } from '../ledger/periods/business-date';
 import type { PeriodOptions } from '../ledger/periods/period';
 import { isTableSet, type TableSet } from '../storage/sql/schema/tables';
 import { UsageError } from './failure';
@@ -64,15 +63,6 @@ function addTableNames(command: Command): Command {
     .option('--schema <name>', "schema of the tables, on MySQL the database (default: the connection's)");
 }
 
-/** With an offset: without one, the host's time zone would decide. */
-const INSTANT = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:?\d\d)$/;
-
-/** @returns `undefined` for any other text */
-function instantIn(text: string): Date | undefined {
-  const instant = new Date(INSTANT.test(text) ? text.replace(' ', 'T') : NaN);
-  return Number.isNaN(instant.getTime()) ? undefined : instant;
-}
-
 /** @throws UsageError if the text is not an instant with its offset */
 export function instantOf(text: string, option: string): Date {
   const instant = instantIn(text);
@@ -90,16 +80,6 @@ export function startOf(text: string, option: string, period: PeriodOptions): Da
   throw new UsageError(
     `${option} is ${describeValue(text)}: write a date, as in 2026-11-20, or an instant with its offset, as in 2026-11-20T03:00:00Z.`,
   );
-}
-
-/** @throws UsageError also for an end that has passed, or is more than 365 days away */
-export function endOf(text: string): Date {
-  if (/^[\d.]+[dhms]/.test(text)) return new Date(Date.now() + parsePositiveDuration(text, '--until'));
-  const end = instantOf(text, '--until');
-  const days = (end.getTime() - Date.now()) / DAY_MS;
-  if (days > 0 && days <= 365) return end;
-  const why = days > 365 ? 'is more than 365 days away' : 'has passed';
-  throw new UsageError(`--until is ${describeValue(text)}, which ${why}.`);
 }
 
 function tableSetsOf(text: string): TableSet[] {

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { InvalidLockConfigurationError } from './errors';
+import { InvalidLockConfigurationError, InvalidLockUseError } from './errors';
 
 const LONGEST_SHOWN = 80;
 
@@ -81,4 +81,20 @@ export function describeValue(value: unknown): string {
 /** An address can contain a password, or be a secret itself. */
 export function withoutAddresses(text: string): string {
   return text.replace(/\b[a-z][a-z0-9+.-]*:\/\/(?:.*@)?[^\s'"]*/gi, '***');
+}
+
+/** Methods that have gone refuse with their successors, which are methods of `operations(guard)`. */
+export function refuseGone(
+  { prototype }: { readonly prototype: object },
+  owner: string,
+  successors: Readonly<Record<string, string>>,
+): void {
+  for (const [name, successor] of Object.entries(successors)) {
+    const value = (): never => {
+      throw new InvalidLockUseError(
+        `${owner}.${name} is gone. Use operations(guard).${successor} of cronlatch/operations.`,
+      );
+    };
+    Object.defineProperty(prototype, name, { value });
+  }
 }

@@ -36,7 +36,7 @@ export function accessAsker(
       if (level !== 'operate') return none(`returned no level of 'none', 'read' and 'operate'`);
       return isActor(actor)
         ? { level, actor }
-        : none(`returned 'operate' without an actor of 1 to 200 characters`);
+        : none(`returned 'operate' without an actor of 1 to 128 characters`);
     } catch (error) {
       return none('failed', error);
     }
@@ -44,7 +44,7 @@ export function accessAsker(
 }
 
 function isActor(actor: unknown): actor is string {
-  return typeof actor === 'string' && actor.trim() !== '' && Array.from(actor).length <= 200;
+  return typeof actor === 'string' && actor.trim() !== '' && Array.from(actor).length <= 128;
 }
 
 const COOKIE = 'cronlatch_form';

@@ -113,7 +113,8 @@ export function createDashboard(options: DashboardOptions): Dashboard {
       return problem(context, 413, 'Too long', 'The form is longer than 64 kB. Shorten its texts.');
     if (!isTokenOf(context, values['token']))
       return problem(context, 403, 'Not allowed', 'The page is too old. Load it again.');
-    const sent = await perform(guard, allowed.actor ?? '', values);
+    const { when } = await viewOf(context, allowed, {});
+    const sent = await perform({ guard, actor: allowed.actor ?? '', when }, values);
     reads.clear();
     if (sent !== undefined)
       return await shown(context, await viewOf(context, allowed, { sent }), sent.error ? 422 : 200);

@@ -1,6 +1,7 @@
 import type { JobOverview } from '../operations';
 import { isHoldOwner } from '../core/lease/hold-owner';
 import { instanceOf } from '../core/lease/owner';
+import type { Verb } from '../operations/acts/act';
 import type { JobCatalog } from '../operations/job-catalog';
 import { readWhy, type Why } from '../operations/why';
 import { describeDuration } from '../guard/log/time-texts';
@@ -13,7 +14,6 @@ import {
   actForm,
   commandHint,
   knownJobs,
-  type FieldOptions,
   linkTo,
   NotFoundError,
   overviewOf,
@@ -60,7 +60,7 @@ export async function jobPage(given: View, name: string): Promise<Page> {
         : ''
     }
     ${year ? yearOf(view, year, job.job) : ''}
-    ${year && registered ? html`${jobActs(view, known, { ...job, ...registered }, missedIn(year))} ${declaration(view, registered)}` : ''}`;
+    ${year && registered ? html`${jobActs(view, known, { ...job, ...registered })} ${declaration(view, registered)}` : ''}`;
   return { title: name, body };
 }
 
@@ -178,38 +178,23 @@ function jobActs(
   view: View,
   known: JobCatalog,
   { job, lock, declared }: Pick<JobOverview, 'job' | 'lock'> & Pick<RegisteredJob, 'declared'>,
-  missed: readonly string[],
 ): Html | string {
   if (view.access.level !== 'operate') return '';
-  const scopes: FieldOptions[] = declared.hasScopeFunction
-    ? [{ name: 'scope', label: 'Scope', required: true }]
-    : [];
-  const period: FieldOptions = { name: 'period', label: 'Period', hint: 'the current one if it is empty' };
   const policy = known.knownPolicy(job);
   const hasPeriods = policy !== undefined && calendarPeriodsOf(policy) !== undefined;
+  const without = [
+    ...(hasPeriods ? [] : ['period', 'from', 'to']),
+    ...(declared.hasScopeFunction ? [] : ['scope']),
+    'lock',
+  ];
+  const values = { from: view.query.get('from') ?? undefined, to: view.query.get('to') ?? undefined };
+  const form = (verb: Verb): Html | string => actForm(view, verb, { hidden: { job }, values, without });
   const isPaused = lock !== undefined && isHoldOwner(lock.lockedBy);
-  const form = (act: string, label: string, effect: string, fields: readonly FieldOptions[] = []) =>
-    actForm(view, { act, label, effect, hidden: { job }, fields });
   return html`<h2>Acts</h2>
     <div class="acts">
-      ${form('run', 'Run now', 'Asks an instance to run the job at its next check for overdue runs, if the lock is free.', [...(hasPeriods ? [period] : []), ...scopes])}
-      ${!declared.hasNameFunction && !isPaused ? form('pause', 'Pause', 'Keeps the job from starting on all instances. A run that has started goes on.', [{ name: 'for', label: 'For', hint: 'such as 2h; until you resume it if this is empty' }]) : ''}
-      ${isPaused ? form('resume', 'Resume', 'Ends the pause, so that overdue runs start.') : ''}
-      ${hasPeriods ? form('backfill', 'Add runs', 'Adds a run for each business day of the range that has none. You see the days before they are added.', [...rangeFields(view, missed), ...scopes]) : ''}
-      ${form('forget', 'Forget', 'Removes the job from the register, if your code no longer has it. Its runs and its lock stay.')}
+      ${form('run')} ${isPaused ? form('resume') : declared.hasNameFunction ? '' : form('pause')}
+      ${form('forget')}
     </div>`;
-}
-
-/** The days of a backfill: by default all of the year that the job has missed. */
-function rangeFields({ query }: View, missed: readonly string[]): FieldOptions[] {
-  return [
-    { name: 'from', label: 'From', type: 'date', required: true, value: query.get('from') ?? missed[0] },
-    { name: 'to', label: 'To', type: 'date', required: true, value: query.get('to') ?? missed.at(-1) },
-  ];
-}
-
-function missedIn({ rows: [row] }: Year): string[] {
-  return [...(row?.cells ?? [])].flatMap(([date, { state }]) => (state === 'missed' ? [date] : [])).sort();
 }
 
 function declaration(view: View, registered: RegisteredJob): Html {

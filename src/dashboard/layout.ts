@@ -1,7 +1,9 @@
-import { InvalidLockConfigurationError, LockStorageError, noneAfter, SchemaMismatchError } from '../core';
+import { LockStorageError, noneAfter, SchemaMismatchError } from '../core';
 import type { JobGuard } from '../guard';
 import { operations, type Overview } from '../operations';
-import { JobCatalog } from '../operations/job-catalog';
+import { ACTS, actOf } from '../operations/acts';
+import type { Confirmation, Field, Verb } from '../operations/acts/act';
+import { catalogIfAny, type JobCatalog } from '../operations/job-catalog';
 import { relative, sharedZone } from '../guard/log/time-texts';
 import type { WhenOfJob } from '../operations/overview';
 import { zoneOf } from '../ledger/known-register';
@@ -15,14 +17,6 @@ import { html, raw } from './vendor';
 
 /** A part of a page. Values are escaped. */
 export type Html = ReturnType<typeof html>;
-
-/** What an act needs before it is done: a second answer of the operator. */
-export interface Confirmation {
-  readonly text: string;
-  readonly items?: readonly string[];
-  /** What the form must send as `confirmed`. */
-  readonly value: string;
-}
 
 /** A form that was sent and comes back. */
 export interface SentForm {
@@ -55,16 +49,11 @@ export interface Page {
 /** The address names something that does not exist. */
 export class NotFoundError extends Error {}
 
-/** `undefined` for a guard that keeps no runs. */
-export async function knownJobsOf(guard: JobGuard): Promise<JobCatalog | undefined> {
-  return await JobCatalog.of(guard).catch(noneAfter(InvalidLockConfigurationError));
-}
-
 export async function knownJobs({
   reads,
   guard,
 }: Pick<View, 'reads' | 'guard'>): Promise<JobCatalog | undefined> {
-  return await reads.read('jobs', () => knownJobsOf(guard));
+  return await reads.read('jobs', () => catalogIfAny(guard));
 }
 
 /** That which all jobs have, or else UTC. `undefined` if the database of the runs fails: the pages of locks are shown then, too. */
@@ -106,26 +95,6 @@ export function commandHint(remedy: Remedy | undefined): Html | string {
   return remedy ? html`<code class="command">npx ${commandText(remedy)}</code>` : '';
 }
 
-export interface FieldOptions {
-  readonly name: string;
-  readonly label: string;
-  readonly type?: 'text' | 'date' | 'checkbox';
-  readonly value?: string | undefined;
-  readonly choices?: readonly string[];
-  readonly required?: boolean;
-  readonly hint?: string;
-}
-
-export interface FormOptions {
-  readonly act: string;
-  /** On the button. */
-  readonly label: string;
-  /** What follows, in sentences. */
-  readonly effect: string;
-  readonly hidden?: Readonly<Record<string, string | undefined>>;
-  readonly fields?: readonly FieldOptions[];
-}
-
 export function tableOf(columns: readonly string[], rows: readonly Html[]): Html {
   return html`<table>
     <thead>
@@ -139,20 +108,35 @@ export function tableOf(columns: readonly string[], rows: readonly Html[]): Html
   </table>`;
 }
 
-/** A form of an act, with a reason. Only for those who may operate. */
+interface FormOptions {
+  /** What the act is about, and other values that the operator does not choose. */
+  readonly hidden: Readonly<Record<string, string | undefined>>;
+  /** What fields have at first. */
+  readonly values?: Readonly<Record<string, string | undefined>>;
+  /** The fields that do not apply. */
+  readonly without?: readonly string[];
+}
+
+const REASON: Field = { name: 'reason', kind: 'text', description: '', label: 'Reason', required: true };
+
+/** The form of an act, with a reason. Only for those who may operate. */
 export function actForm(
   view: View,
-  { act, label, effect, hidden = {}, fields = [] }: FormOptions,
+  verb: Verb,
+  { hidden, values: first = {}, without = [] }: FormOptions,
 ): Html | string {
   if (view.access.level !== 'operate') return '';
-  const sent = view.sent?.values['act'] === act ? view.sent : undefined;
+  const { label, effect, fields: all } = actOf(verb);
+  const sent = view.sent?.values['act'] === verb ? view.sent : undefined;
   const { confirmation, error, values = {} } = sent ?? {};
-  const reason: FieldOptions = { name: 'reason', label: 'Reason', required: true };
-  return html`<form method="post" action="#${act}" id="${act}" class="${sent ? 'act sent' : 'act'}">
+  const fields = all.filter(
+    ({ name, label: shown }) => shown && !without.includes(name) && !(name in hidden),
+  );
+  return html`<form method="post" action="#${verb}" id="${verb}" class="${sent ? 'act sent' : 'act'}">
     <p>${effect}</p>
     ${error === undefined ? '' : html`<p class="error" role="alert">${error}</p>`}
-    ${Object.entries({ ...hidden, act, token: view.token }).map(([name, value]) => hiddenField(name, value))}
-    ${[...fields, reason].map((field) => fieldOf(act, { ...field, value: values[field.name] ?? field.value }))}
+    ${Object.entries({ ...hidden, act: verb, token: view.token }).map(([name, value]) => hiddenField(name, value))}
+    ${[...fields, REASON].map((field) => fieldOf(verb, field, values[field.name] ?? first[field.name]))}
     ${confirmation === undefined ? '' : confirmationOf(confirmation)}
     <button type="submit">${confirmation === undefined ? label : `${label}: confirm`}</button>
   </form>`;
@@ -178,12 +162,9 @@ function confirmationOf({ text, items = [], value }: Confirmation): Html {
   </div>`;
 }
 
-function fieldOf(
-  act: string,
-  { name, label, type = 'text', value = '', choices, required, hint }: FieldOptions,
-): Html {
+function fieldOf(act: string, { name, kind, label, choices, required, hint }: Field, value = ''): Html {
   const id = `${act}-${name}`;
-  const must = required ? 'required' : '';
+  const [type, must] = [kind === 'date' ? kind : 'text', required ? 'required' : ''];
   const control = choices
     ? html`<select id="${id}" name="${name}">
         ${choices.map((choice) => html`<option ${choice === value ? 'selected' : ''}>${choice}</option>`)}
@@ -194,25 +175,9 @@ function fieldOf(
   </p>`;
 }
 
-const DONE: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    run: 'Requested. An instance starts the job at its next check for overdue runs.',
-    pause: 'Paused: no instance starts the job.',
-    resume: 'Resumed: overdue runs start at the next check.',
-    rerun: 'Recorded: the run is due at once.',
-    resolve: 'Recorded.',
-    skip: 'Recorded: no instance runs this period.',
-    backfill: 'Added: instances start these runs at their next check.',
-    hold: 'Held: no instance starts a job of this lock.',
-    unhold: 'The hold has ended.',
-    release: 'Released.',
-    forget: 'Forgotten.',
-  }),
-);
-
 /** The body of a page: what the script replaces when it has changed. */
 export async function mainOf(view: View, { title, body }: Page): Promise<string> {
-  const done = DONE.get(view.done ?? '');
+  const done = ACTS.get(view.done ?? '')?.done;
   const { values, error } = view.sent ?? {};
   // A form that the page no longer has cannot show it.
   const isInForm = (await body).includes(`id="${values?.['act'] ?? ''}" class="act sent"`);

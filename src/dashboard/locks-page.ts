@@ -78,7 +78,7 @@ export function lockFacts(given: View, lock: LockState): Html {
   return html`<dl>
     <dt>State</dt>
     <dd>${stateText(state)}</dd>
-    <dt>${state === 'on hold' ? 'Held by' : 'Holder'}</dt>
+    <dt>${state === 'paused' ? 'Paused by' : 'Holder'}</dt>
     <dd>${holder}</dd>
     <dt>Since</dt>
     <dd>${timeOf(lockedAt, view)}</dd>
@@ -95,29 +95,9 @@ export function lockFacts(given: View, lock: LockState): Html {
   </dl>`;
 }
 
-/** Hold a free lock, end a hold, or release the lock of a crashed holder. */
-function lockActs(view: View, lock: LockState): Html | string {
-  const hidden = { lock: lock.name };
-  if (!lock.isHeld)
-    return actForm(view, {
-      act: 'hold',
-      label: 'Hold',
-      effect: 'Keeps the jobs of this lock from starting on all instances, until the hold ends.',
-      hidden,
-      fields: [{ name: 'for', label: 'For', value: '2h', required: true, hint: 'such as 30m, 2h or 7d' }],
-    });
-  if (isHoldOwner(lock.lockedBy))
-    return actForm(view, {
-      act: 'unhold',
-      label: 'End the hold',
-      effect: 'Ends the hold, so that overdue runs start.',
-      hidden,
-    });
-  return actForm(view, {
-    act: 'release',
-    label: 'Release',
-    effect:
-      'Ends the lease of the holder, so that another instance can take the lock. The holder is not stopped: if it still runs, a second copy can start. First make sure that it has ended.',
-    hidden: { ...hidden, owner: lock.lockedBy },
-  });
+/** Pause a free lock, end a pause, or release the lock of a crashed holder. */
+function lockActs(view: View, { name: lock, isHeld, lockedBy }: LockState): Html | string {
+  if (!isHeld) return actForm(view, 'pause', { hidden: { lock } });
+  if (isHoldOwner(lockedBy)) return actForm(view, 'resume', { hidden: { lock } });
+  return actForm(view, 'release', { hidden: { lock, owner: lockedBy } });
 }

@@ -58,8 +58,7 @@ async function withoutRun(view: View, known: JobCatalog, key: RunKey): Promise<H
   const hidden = { job, scope, period: periodKey };
   return html`${backTo(job)}
     <p>This period has no run.</p>
-    ${actForm(view, { act: 'run', label: 'Run it now', effect: 'Asks an instance to run the job for this period.', hidden })}
-    ${actForm(view, { act: 'skip', label: 'Skip', effect: 'Records that this period has no run, so that no instance runs it.', hidden })}`;
+    ${actForm(view, 'run', { hidden, without: ['from', 'to'] })} ${actForm(view, 'skip', { hidden })}`;
 }
 
 interface Entry {
@@ -151,31 +150,13 @@ async function logOf(view: View, { ledger }: JobCatalog, key: RunKey): Promise<H
     <pre class="log" tabindex="0">${text.slice(-LONGEST_LOG)}</pre>`;
 }
 
-const ANEW = 'It becomes a new generation, with a new idempotency key, and is due at once.';
-
-function runActs(view: View, run: Run): Html {
-  const { job, scope, periodKey: period, state, nextAttemptAt } = run;
+function runActs(view: View, { job, scope, periodKey: period, state, nextAttemptAt }: Run): Html {
   const hidden = { job, scope, period };
-  const isOver =
-    state === 'interrupted' || state === 'skipped' || (state === 'failed' && nextAttemptAt === undefined);
-  const isRerun = isOver || state === 'completed' || state === 'running';
+  const isDue = state === 'pending' || (state === 'failed' && nextAttemptAt !== undefined);
   const canSkip = state === 'pending' || state === 'failed' || state === 'interrupted';
-  const rerun = actForm(view, {
-    act: 'rerun',
-    label: 'Run it again',
-    effect: `Runs this period again${isOver ? '' : `, although it is ${state}`}. ${ANEW}`,
-    hidden,
-  });
-  const resolve = actForm(view, {
-    act: 'resolve',
-    label: 'Record the outcome',
-    effect:
-      'Its holder has not come back, but may still be running it: look there first. Pending: it runs again, if it has an attempt left.',
-    hidden,
-    fields: [{ name: 'as', label: 'Outcome', choices: ['completed', 'failed', 'pending'] }],
-  });
-  const skip = actForm(view, { act: 'skip', label: 'Skip', effect: 'No instance runs this period.', hidden });
   return html`<div class="acts">
-    ${isRerun ? rerun : ''} ${state === 'interrupted' ? resolve : ''} ${canSkip ? skip : ''}
+    ${isDue ? '' : actForm(view, 'rerun', { hidden: { ...hidden, force: 'yes' } })}
+    ${state === 'interrupted' ? actForm(view, 'resolve', { hidden }) : ''}
+    ${canSkip ? actForm(view, 'skip', { hidden }) : ''}
   </div>`;
 }

@@ -6,7 +6,7 @@
  * Without either, calling it is an error.
  */
 export type { CloseOptions, CloseResult } from './closing/closing';
-export type { ForcedRelease, GuardLocks } from './guard-locks';
+export type { GuardLocks } from './guard-locks';
 export { configureJobGuard } from './configured-guard';
 export type { OverdueResult } from './upkeep/upkeep';
 export type * from './jobs/job-guard-options';

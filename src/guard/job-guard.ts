@@ -12,9 +12,8 @@ import {
   type TaskResult,
 } from '../core';
 import { parsePositiveDuration, parseStatementTimeout } from '../core/duration';
-import { RunLedger, type BackfillRange, type BackfillResult, type RunStore } from '../ledger';
-import { backfill } from '../ledger/operator/backfill';
-import { notRegisteredError } from '../ledger/operator/run-ledger';
+import { refuseGone } from '../core/options';
+import { RunLedger, type RunStore } from '../ledger';
 import { RunLogs } from '../ledger/tick/run-log';
 import { Closing, type CloseHook, type CloseOptions, type CloseResult } from './closing/closing';
 import { GuardLocks } from './guard-locks';
@@ -52,7 +51,7 @@ export function guardWithRuns(options: JobGuardOptions, runStore: RunStore, noti
 
 /** Runs jobs under locks. */
 export class JobGuard {
-  /** Shows the locks of the guard's lock provider, and lets an operator release one by force, or hold one. */
+  /** Shows the locks of the guard's lock provider. */
   readonly locks: GuardLocks;
   readonly #lockProvider: LockProvider;
   readonly #upkeep: Upkeep;
@@ -93,11 +92,11 @@ export class JobGuard {
     const context = runs && { ...runs, logs };
     const oncePerRunner = context && new OncePerJobRunner(context, executor, registry);
     const registered = context && new Register(context, options, pollIntervalMs);
-    this.locks = new GuardLocks(lockProvider, events, clock);
+    this.locks = new GuardLocks(lockProvider);
     for (const option of ['notify', 'retention'] as const)
       if (context === undefined && options[option] !== undefined) throw needsLedger(`${option} needs`);
     const startUpkeep = (): void => this.#upkeep.start();
-    this.#parts = { clock, registry, executor, events, oncePerRunner, registered, startUpkeep };
+    this.#parts = { clock, lockProvider, registry, executor, events, oncePerRunner, registered, startUpkeep };
     const calls = (this.#calls = createCalls(this, this.#parts));
     const services = registered ? servicesOf(calls, registered, options) : [];
     if (options.notify !== undefined && registered && noticesOf)
@@ -151,20 +150,6 @@ export class JobGuard {
   }
 
   /**
-   * Creates a pending run for each business day of a past range that has no run. `runOverdue` and the job's ticks start
-   * them.
-   *
-   * @throws InvalidLockUseError for a job that is not registered, and for a range that begins before the job's first
-   * recorded run
-   */
-  async backfill(job: string, range: BackfillRange): Promise<BackfillResult> {
-    const { context, registry } = this.#calls.requireOncePerRunner(`Job '${job}' needs`);
-    const registered = registry.get(job);
-    if (registered !== undefined) return await backfill(context, registered, range);
-    throw notRegisteredError(job);
-  }
-
-  /**
    * `true` puts this instance on standby, for example in a blue-green deployment. It runs no jobs then, as if each had
    * `enabled: false`, but the reason of a skip is `standby`. Overdue runs and the purge of `retention` wait, and a
    * run that has started goes on. The locks of `lockManager()` belong to no job and are not affected. A function is called
@@ -185,7 +170,7 @@ export class JobGuard {
   }
 
   /**
-   * Lists the runs of once-per jobs, and lets an operator change them.
+   * Shows the runs of once-per jobs. `operations(guard)` of `cronlatch/operations` changes them.
    *
    * @throws InvalidLockConfigurationError if the guard has no ledger
    */
@@ -195,7 +180,6 @@ export class JobGuard {
       context,
       jobOf: (job) => jobs.get(job),
       lockOf: (job) => jobs.get(job)?.lock.name,
-      jobs,
     });
   }
 
@@ -298,3 +282,5 @@ export class JobGuard {
     this.#closing.add(hook);
   }
 }
+
+refuseGone(JobGuard, 'guard', { backfill: 'run' });

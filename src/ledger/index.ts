@@ -8,7 +8,7 @@
  * - **Which period** an instant belongs to is arithmetic: `periods/`.
  * - **The policy** is the meaning of a job's options, checked once: `policy/`.
  * - **One flow** serves every call: peek, lock, claim, run, record: `tick/`.
- * - **An operator** can list, explain, rerun, resolve, skip, backfill and purge runs: `operator/`.
+ * - **An operator** can list and explain runs, and change them: `operator/`.
  * - **A row** is pending, running, completed, failed, interrupted or skipped. `run-state.ts` lists every change
  *   between these states, with its actor and its conditions. Only an operator's `force` leaves `completed`.
  * - **A holder counts as crashed** if another process holds the same lock by a later grant. Under another lock, only
@@ -28,7 +28,6 @@
  * - that two instances agree on a day that a government has changed, if their versions of Node have different
  *   versions of the time zone database.
  */
-export type { BackfillRange, BackfillResult } from './operator/backfill';
 export { businessDateAt, startOfBusinessDate, type BusinessDateOptions } from './periods/business-date';
 export { everyDay, weekdays, withHolidays, withWorkingDays, type BusinessCalendar } from './periods/calendar';
 export type { CatchUp, CatchUpOptions } from './policy/catch-up';
@@ -42,7 +41,6 @@ export type { OncePerConfiguration, OncePerOptions } from './policy/job-policy';
 export type { RetryOptions } from './policy/retry';
 export type * from './run';
 export { currentRun, type CurrentRun } from './tick/run-context';
-export type { RunRequest } from './operator/request-run';
 export type { RunLogOptions } from './tick/run-log';
 export { RunLedger } from './operator/run-ledger';
 export type { RunName } from './operator/run-name';

@@ -40,7 +40,7 @@ export function measureEvents(guard: JobGuard, calls: Calls, meter: Meter): read
     guard.on('lock:skipped', (event) => {
       const { reason, heldBy = '' } = event;
       if (reason === 'locked') attempts(event, { outcome: 'locked' });
-      skips(event, { reason: isHoldOwner(heldBy) ? 'on-hold' : reason });
+      skips(event, { reason: isHoldOwner(heldBy) ? 'paused' : reason });
     }),
     guard.on('lock:failed', (event) =>
       attempts(event, { outcome: 'failed', 'error.type': errorTypeOf(event.error) }),

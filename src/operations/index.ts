@@ -1,33 +1,30 @@
 /**
- * For operators: what the instances of all deployments do, and why a job does not run. The command line and the dashboard
- * show it.
+ * For operators: what the instances of all deployments do, why a job does not run, and what an operator can do about it. The
+ * command line and the dashboard are made from it.
  *
  * @packageDocumentation
  */
 import type { JobGuard } from '../guard';
 import { callsOf } from '../guard/calls/calls';
+import { actMethods, type ActMethods } from './acts';
 import { readOverview, type Overview, type OverviewOptions } from './overview';
 
+export type { ActResult } from './acts/act';
+export type { ActMethods, PauseSubject, RunSubject } from './acts';
 export type { JobOverview, Overview, OverviewOptions } from './overview';
 export type { JobRemark } from './remarks';
-export type { Operations };
 export { commandOf, type Remedy } from '../ledger/operator/remedy';
 
 /** What an operator can see and do. */
-class Operations {
-  constructor(private readonly guard: JobGuard) {}
-
+export interface Operations extends ActMethods {
   /**
-   * Shows the jobs of all instances at a glance: what runs, what is held and by whom, and each problem with the command that
-   * fixes it. Sends four statements, and one more for each further thousand of held locks. A lock provider that cannot list
+   * Shows the jobs of all instances at a glance: what runs, what is paused and by whom, and each problem with its remedy.
+   * Sends four statements, and one more for each further thousand of held locks. A lock provider that cannot list
    * its locks gets one read for each known job instead, all at once. If it does not answer, that is a problem.
    *
    * @throws LockStorageError if a store fails
    */
-  async overview(options: OverviewOptions = {}): Promise<Overview> {
-    const { oncePerRunner } = callsOf(this.guard).parts;
-    return await readOverview(oncePerRunner, this.guard.locks, options);
-  }
+  overview(options?: OverviewOptions): Promise<Overview>;
 }
 
 /**
@@ -36,6 +33,8 @@ class Operations {
  * @throws InvalidLockUseError for anything but a guard
  */
 export function operations(guard: JobGuard): Operations {
-  callsOf(guard, 'operations');
-  return new Operations(guard);
+  const { oncePerRunner } = callsOf(guard, 'operations').parts;
+  const overview: Operations['overview'] = async (options = {}) =>
+    await readOverview(oncePerRunner, guard.locks, options);
+  return { overview, ...actMethods(guard) };
 }

@@ -1,4 +1,4 @@
-import { CalendarError, InvalidLockUseError, noneAfter } from '../core';
+import { CalendarError, InvalidLockConfigurationError, InvalidLockUseError, noneAfter } from '../core';
 import { isNear } from '../core/options';
 import { periodAt, RunLedger, type Run } from '../ledger';
 import type { JobRegister, RegisteredJob } from '../ledger/job-register';
@@ -13,6 +13,11 @@ import { callsOf } from '../guard/calls/calls';
 import type { OncePerJobRunner } from '../guard/calls/once-per-job-runner';
 import type { JobRegistry } from '../guard/jobs/job-registry';
 import { unreadableText } from './remarks';
+
+/** `undefined` for a guard that keeps no runs. */
+export async function catalogIfAny(guard: object): Promise<JobCatalog | undefined> {
+  return await JobCatalog.of(guard).catch(noneAfter(InvalidLockConfigurationError));
+}
 
 export type KnownJobs = Pick<OncePerJobRunner, 'context' | 'registry'>;
 
@@ -39,7 +44,6 @@ export class JobCatalog {
         return policy && { policy, expectation: this.expectationOf(job) };
       },
       lockOf: (job) => registry.get(job)?.lock.name ?? this.get(job)?.declared.lock,
-      jobs: registry,
     });
   }
 

@@ -34,7 +34,7 @@ const STATES = [
     'unreadable',
     'clock',
     'stuck',
-    'on hold',
+    'paused',
     'standby',
     'missed',
     'late',

@@ -33,13 +33,13 @@ export interface JobRemark {
    *
    * Notes:
    *
-   * - `on hold`: an operator holds the lock.
+   * - `paused`: an operator has paused the lock.
    * - `in use`: a process holds its lock, which other jobs share, so it is unknown which of them runs.
    * - `standby`: all instances that declare the job are on standby.
    * - `unknown owner`: neither cronlatch nor ShedLock wrote the owner of its lock.
    * - `undeclared`: no instance has declared the job for a week.
    */
-  readonly kind: Problem | 'on hold' | 'in use' | 'standby' | 'undeclared' | 'unknown owner';
+  readonly kind: Problem | 'paused' | 'in use' | 'standby' | 'undeclared' | 'unknown owner';
   /** Of `failed`, `interrupted`, `late` and `missed`: the same as long as it is about the same attempt, or about ticks of one day. */
   readonly id?: string | undefined;
   readonly text: string;
@@ -81,8 +81,8 @@ export function notesOf({ name, job, lock, sharing, runs, now, at }: KnownJob): 
   const notes: JobRemark[] = [];
   const hold = lock && readHold(lock.lockedBy);
   if (lock && hold) {
-    const text = `${hold.actor} holds lock '${lock.name}': ${hold.reason}. The hold ends ${at(lock.lockUntil)}. To end it now:`;
-    notes.push({ kind: 'on hold', text, remedy: endOfHold(lock.name, job) });
+    const text = `${hold.actor} has paused lock '${lock.name}': ${hold.reason}. The pause ends ${at(lock.lockUntil)}. To end it now:`;
+    notes.push({ kind: 'paused', text, remedy: endOfPause(lock.name, job) });
   }
   if (lock && isHeldByProcess(lock) && sharing.length > 0 && !runs.some(({ state }) => state === 'running')) {
     const text = `Lock '${lock.name}' of job '${name}' is in use by ${instanceOf(lock.lockedBy)}. Other jobs have it, too: ${sharing.join(', ')}.`;
@@ -123,10 +123,10 @@ export function stuckRemarks({ lock, leaseMs, runs, now, at }: KnownJob): JobRem
   return [{ kind: 'stuck', text, remedy: releaseOf(lock) }, ...ofRuns];
 }
 
-/** Ends the hold of a lock, by the name of its job if that is known. */
-export function endOfHold(lock: string, job: RegisteredJob | undefined): Remedy {
+/** Ends the pause of a lock, by the name of its job if that is known. */
+export function endOfPause(lock: string, job: RegisteredJob | undefined): Remedy {
   if (job && !job.declared.hasNameFunction) return remedyFor('resume', job);
-  return { verb: 'unhold', subject: { lock }, values: {} };
+  return { verb: 'resume', subject: { lock }, values: { lock } };
 }
 
 export function unreadableRemark(row: UnreadableJob): JobRemark {
@@ -166,7 +166,7 @@ export function missedRemark(name: string, missed: readonly CalendarPeriod[]): J
   const range = { from: first.businessDate, to: last.businessDate };
   const text = `Job '${name}' has missed ${first.key}${others}. To run them:`;
   const id = requestIdOf('missed', name, last.key);
-  return [{ kind: 'missed', id, text, remedy: remedyFor('backfill', { job: name }, range) }];
+  return [{ kind: 'missed', id, text, remedy: remedyFor('run', { job: name }, range) }];
 }
 
 /** The key of a tick. */

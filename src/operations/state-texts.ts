@@ -12,7 +12,7 @@ const STATES: readonly (readonly [Tone, symbol: string, states: readonly string[
   ['red', '✗', ['failed', 'late', 'unreachable', 'unreadable', 'clock', 'stuck']],
   ['red', '!', ['interrupted']],
   ['red', '○', ['missed']],
-  ['yellow', '‖', ['on hold', 'standby']],
+  ['yellow', '‖', ['paused', 'standby']],
   ['yellow', '◌', ['kept', 'due', 'pending']],
   ['cyan', '▶', ['running', 'held', 'in use']],
   ['green', '✓', ['ok', 'completed']],
@@ -28,7 +28,7 @@ export function stateCell(state: string): readonly [Tone, string] {
 export function stateOfLock({ isHeld, lockedBy }: LockState): readonly [state: string, holder?: string] {
   if (!isHeld) return ['free'];
   const hold = readHold(lockedBy);
-  if (hold !== undefined) return ['on hold', `${hold.actor}: ${hold.reason}`];
+  if (hold !== undefined) return ['paused', `${hold.actor}: ${hold.reason}`];
   return [isKept(lockedBy) ? 'kept' : 'held', instanceOf(lockedBy)];
 }
 

@@ -1,4 +1,4 @@
-import { InvalidLockConfigurationError, noneAfter, SchemaMismatchError, type LockState } from '../core';
+import { SchemaMismatchError, type LockState } from '../core';
 import { isAhead } from '../core/clock';
 import { isHeldByProcess, readHold } from '../core/lease/hold-owner';
 import { instanceOf, isKept, leaseOf } from '../core/lease/owner';
@@ -12,7 +12,7 @@ import { timeAt, type WhenOfJob } from './overview';
 import { describeDuration, relative } from '../guard/log/time-texts';
 import {
   clockRemark,
-  endOfHold,
+  endOfPause,
   missedRemark,
   standbyText,
   unreachableRemark,
@@ -20,7 +20,7 @@ import {
 } from './remarks';
 import type { GuardLocks } from '../guard';
 import { isNoAnswer } from './held-locks';
-import { JobCatalog } from './job-catalog';
+import { catalogIfAny } from './job-catalog';
 
 /** Something that keeps a job from running, and the act that ends it, for an operator who has checked that it may. */
 type Obstacle = Omit<JobRemark, 'kind'> & { readonly reason: string };
@@ -61,7 +61,7 @@ export async function readWhy(
   }: { readonly scope?: string | undefined; readonly when?: WhenOfJob | undefined } = {},
 ): Promise<Why> {
   // Without a run store, all jobs have only locks.
-  const jobs = await JobCatalog.of(guard).catch(noneAfter(InvalidLockConfigurationError));
+  const jobs = await catalogIfAny(guard);
   const registered = jobs?.get(job);
   const inspected = guard.locks.inspect(registered?.declared.lock ?? job);
   const [lock, failure] = await valueOrFailure(inspected, isNoAnswer);
@@ -142,8 +142,8 @@ function lockObstacles(
   const { name, lockedBy, lockedAt, lockUntil } = lock;
   const hold = readHold(lockedBy);
   if (hold !== undefined) {
-    const text = `${hold.actor} holds lock '${name}': ${hold.reason}. No instance runs the job. The hold began ${when(hold.since)}, and ends ${when(lockUntil)}. To end it now:`;
-    return [{ reason: 'held', text, remedy: endOfHold(name, registered) }];
+    const text = `${hold.actor} has paused lock '${name}': ${hold.reason}. No instance runs the job. The pause began ${when(hold.since)}, and ends ${when(lockUntil)}. To end it now:`;
+    return [{ reason: 'paused', text, remedy: endOfPause(name, registered) }];
   }
   const [ahead] = clockRemark(lock);
   if (ahead !== undefined) return [{ ...ahead, reason: ahead.kind }];

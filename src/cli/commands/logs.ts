@@ -4,11 +4,12 @@ import type { JobGuard } from '../../guard';
 import { escapeUnsafe } from '../../guard/log/logger';
 import type { RunLogEntry } from '../../ledger';
 import { describeRun } from '../../ledger/run';
-import { ConflictError, UsageError } from '../failure';
+import { ConflictError } from '../../operations/acts/act';
+import { UsageError } from '../failure';
 import { addGuardCommand, withGuard } from '../guard-command';
 import { JobCatalog } from '../../operations/job-catalog';
 import type { Options } from '../options';
-import { printRun } from './runs';
+import { printRun } from './history';
 import { io, print, printJson, printNote, styled } from '../terminal';
 
 type LogsOptions = Options & { readonly follow?: boolean };

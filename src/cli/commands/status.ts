@@ -122,7 +122,7 @@ const MOST_OTHERS = 20;
 
 /** A line each, because monitors keep lines. */
 function printChecked(problems: readonly JobRemark[], notes: readonly JobRemark[]): void {
-  const holds = notes.filter(({ kind }) => kind === 'on hold');
+  const holds = notes.filter(({ kind }) => kind === 'paused');
   for (const { kind, text, remedy } of [...problems, ...holds])
     printText(remedy ? `${text} ${commandText(remedy)}` : text, stateCell(kind)[0]);
   if (problems.length === 0) print('no problems');
@@ -139,7 +139,7 @@ function headOf(guard: JobGuard, { now, jobs }: Overview): string[] {
 function rowOf({ job, state, lastRun, lock, running, nextScheduledAt }: JobOverview, now: Date): Row {
   const [style, symbol] = stateCell(state);
   const instances = [...new Set(running.map(({ claimedBy = '' }) => instanceOf(claimedBy)))].join(', ');
-  const isWithHolder = ['running', 'kept', 'on hold'].includes(state);
+  const isWithHolder = ['running', 'kept', 'paused'].includes(state);
   const holder = instances ? ` on ${instances}` : lock && isWithHolder ? holderOf(lock, now) : '';
   return {
     job,
@@ -153,7 +153,7 @@ function rowOf({ job, state, lastRun, lock, running, nextScheduledAt }: JobOverv
 function rowOfLock(lock: LockState, now: Date): Row {
   const [state, holder = ''] = stateOfLock(lock);
   const [style, symbol] = stateCell(state);
-  const by = state === 'on hold' ? ` by ${holder}` : '';
+  const by = state === 'paused' ? ` by ${holder}` : '';
   return {
     job: lock.name,
     state: [style, `${symbol}${by}${holderOf(lock, now)}`],

@@ -5,6 +5,7 @@ import {
   JobSkippedError,
   type Clock,
   type EventHub,
+  type LockProvider,
   type LockingTaskExecutor,
   type SkipReason,
   type TaskResult,
@@ -30,6 +31,7 @@ export interface JobKeeper {
 
 export interface GuardParts {
   readonly clock: Clock;
+  readonly lockProvider: LockProvider;
   readonly registry: JobRegistry;
   readonly executor: LockingTaskExecutor;
   readonly events: EventHub;

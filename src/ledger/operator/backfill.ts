@@ -1,7 +1,7 @@
 import { CalendarError, InvalidLockUseError } from '../../core';
 import { askForPeriod, expectedPeriods, periodsWithoutRun, type PeriodicJob } from '../expected';
 import { checkDayRule, dayOf, startOfDayMs } from '../periods/business-date';
-import { calendarPeriodsOf, fixedScopeOf, type JobPolicy } from '../policy/job-policy';
+import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
 import { periodAt, type CalendarPeriod } from '../periods/period';
 import { checkInstant, newRunOf } from '../run';
 import { runEventOf } from '../run-store';
@@ -15,41 +15,34 @@ export interface BackfillRange {
   readonly from: string;
   /** The last business date. */
   readonly to: string;
-  /** Default: that of the job. */
-  readonly scope?: string | undefined;
-  /** Also adds periods before the first recorded one. They may have been run and purged. Default `false`. */
-  readonly force?: boolean | undefined;
-}
-
-export interface BackfillResult {
-  /** The added runs, the earliest first. They are pending, and `runOverdue` or the next tick starts them. */
-  readonly added: readonly CalendarPeriod[];
+  readonly scope: string;
+  /** Also periods before the first recorded one. They may have been run and purged. */
+  readonly force: boolean;
 }
 
 /**
- * Adds pending runs for the business days of the range that have no run, before the current period. A period in which the
- * schedule has no time is left out.
+ * The business days of the range without a run, before the current period. A period in which the schedule has no time is left
+ * out. The earliest comes first.
  *
  * @throws InvalidLockUseError for a job with a key function, and for a range that begins before the job's first record
- * @throws CalendarError if the job's calendar fails; the runs added before then stay
+ * @throws CalendarError if the job's calendar fails
  */
-export async function backfill(
+export async function periodsToAdd(
   context: LedgerContext,
   { policy, expectation: { schedule } }: PeriodicJob,
-  { from, to, scope = fixedScopeOf(policy), force = false }: BackfillRange,
-  act?: OperatorAct,
-): Promise<BackfillResult> {
+  { from, to, scope, force }: BackfillRange,
+): Promise<readonly CalendarPeriod[]> {
   checkedScope(scope);
   const periods = calendarPeriodsOf(policy);
   const { job } = policy;
   if (periods === undefined)
     throw new InvalidLockUseError(
-      `Job '${job}' cannot be backfilled: ${unlisted(policy)}, then call the job for the missing ones.`,
+      `Cannot add runs of job '${job}': ${unlisted(policy)}, then call the job for the missing ones.`,
     );
   const rule = checkDayRule(periods);
   const start = new Date(startOfDayMs(dayOf(from, 'from'), rule));
   const end = new Date(startOfDayMs(dayOf(to, 'to') + 1, rule));
-  checkInstant(start, 'from of backfill');
+  checkInstant(start, 'from');
   const request = { job, scope, periodKey: undefined, since: start };
   const { now, runs, firstPeriodStart } = await context.store.peek(request, limitOf(context));
   if (!force && (firstPeriodStart === undefined || firstPeriodStart > start))
@@ -60,17 +53,42 @@ export async function backfill(
   const wanted = expectedPeriods({ schedule }, periods, range).filter(
     (period) => period.start >= start && !recorded.has(period.key),
   );
-  const event = act && runEventOf({}, 'requested', act.reason, act.actor);
-  const added: CalendarPeriod[] = [];
-  for (const period of wanted) {
-    const answer = await askForPeriod(context, { policy, expectation: { schedule } }, period);
-    if (answer === 'holiday') continue;
-    if (answer !== 'business-day')
-      throw new CalendarError(`The backfill of job '${job}' stopped: ${answer.failed}.`, answer);
-    const run = newRunOf({ job, scope }, period, periods.timeZone);
-    if (await context.store.insert({ ...run, state: 'pending', event }, limitOf(context))) added.push(period);
+  return await businessDaysOf(context, { policy, expectation: { schedule } }, wanted);
+}
+
+/** Adds pending runs. `runOverdue` or the next tick starts them. @returns those that had no run meanwhile */
+export async function addRuns(
+  context: LedgerContext,
+  policy: JobPolicy,
+  added: { readonly periods: readonly CalendarPeriod[]; readonly scope: string; readonly act: OperatorAct },
+): Promise<readonly CalendarPeriod[]> {
+  const { periods, scope, act } = added;
+  const event = runEventOf({}, 'requested', act.reason, act.actor);
+  const isNew = async (period: CalendarPeriod): Promise<boolean> => {
+    const run = newRunOf({ job: policy.job, scope }, period, policy.period.timeZone);
+    return await context.store.insert({ ...run, state: 'pending', event }, limitOf(context));
+  };
+  const inserted: CalendarPeriod[] = [];
+  for (const period of periods) if (await isNew(period)) inserted.push(period);
+  return inserted;
+}
+
+async function businessDaysOf(
+  context: LedgerContext,
+  job: PeriodicJob,
+  periods: readonly CalendarPeriod[],
+): Promise<readonly CalendarPeriod[]> {
+  const days: CalendarPeriod[] = [];
+  for (const period of periods) {
+    const answer = await askForPeriod(context, job, period);
+    if (answer === 'business-day') days.push(period);
+    if (typeof answer === 'object')
+      throw new CalendarError(
+        `Cannot list the periods of job '${job.policy.job}': ${answer.failed}.`,
+        answer,
+      );
   }
-  return { added };
+  return days;
 }
 
 /** The business days of a job without a run. The earliest comes first. */
@@ -88,14 +106,11 @@ export async function findGaps(
   const recorded = await context.store.peek(request, limitOf(context));
   const withoutRun = periodsWithoutRun(expectation, periods, recorded, from ?? new Date(0));
   const skipped = await findSkippedKeys(context, { job, scope });
-  const gaps: CalendarPeriod[] = [];
-  for (const period of withoutRun.filter(({ key }) => !skipped.has(key))) {
-    const answer = await askForPeriod(context, { policy, expectation }, period);
-    if (answer === 'business-day') gaps.push(period);
-    if (typeof answer === 'object')
-      throw new CalendarError(`Cannot list the gaps of job '${job}': ${answer.failed}.`, answer);
-  }
-  return gaps;
+  return await businessDaysOf(
+    context,
+    { policy, expectation },
+    withoutRun.filter(({ key }) => !skipped.has(key)),
+  );
 }
 
 function unlisted({ period }: JobPolicy): string {
@@ -106,6 +121,6 @@ function unlisted({ period }: JobPolicy): string {
 function refuseUnknown(job: string, first: Date | undefined): never {
   const why = first === undefined ? 'it has no recorded run' : `its records begin at ${first.toISOString()}`;
   throw new InvalidLockUseError(
-    `Job '${job}' cannot be backfilled so far back: ${why}. Earlier periods may have been run and purged, or may predate the job. Pass force: true to run them anyway.`,
+    `Cannot add runs of job '${job}' so far back: ${why}. Earlier periods may have been run and purged, or may predate the job. Pass force: true to run them anyway.`,
   );
 }

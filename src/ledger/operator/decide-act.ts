@@ -1,35 +1,29 @@
-import { InvalidLockUseError } from '../../core';
-import { describeValue } from '../../core/options';
+import { refuseOption } from '../../core/options';
 import type { Run, RunEventKind } from '../run';
 import { mayChange, type Actor, type RunState, type StateBefore } from '../run-state';
 import { runEventOf, type Decision, type FoundRun } from '../run-store';
 import { lostEventOf } from '../tick/decide-claim';
 import { timeText } from './state-of-run';
 
-/** Who changes a run by hand, and why. The run's history keeps both. */
+/** Who acts, and why. */
 export interface OperatorAct {
-  /** The operator or the ticket: 1–200 characters. */
+  /** The operator or the ticket: 1–128 characters. */
   readonly actor: string;
-  /** 1–2,000 characters. */
+  /** 1–500 characters. It may have several lines. */
   readonly reason: string;
 }
 
-/** @throws InvalidLockUseError if the actor or the reason is missing, too long, or not storable in every database */
-export function checkAct({ actor, reason }: Partial<OperatorAct> = {}): void {
-  checkText('actor', actor, 200);
-  checkText('reason', reason, 2000);
-}
+const LONGEST = { actor: 128, reason: 500 };
 
-function checkText(what: string, text: unknown, longest: number): void {
-  if (typeof text === 'string' && text.trim() !== '' && Array.from(text).length <= longest) {
-    if (!text.includes('\0') && text.isWellFormed()) return;
-    throw new InvalidLockUseError(
-      `${what} is ${describeValue(text)}: it contains U+0000 or half a surrogate pair, which some databases cannot store. Remove it.`,
-    );
+/** @throws InvalidLockConfigurationError if the actor or the reason is missing, too long, or not storable in every database */
+export function checkAct(act: Partial<OperatorAct> = {}): void {
+  for (const what of ['actor', 'reason'] as const) {
+    const text: unknown = act[what];
+    if (typeof text !== 'string' || text.trim() === '' || Array.from(text).length > LONGEST[what])
+      refuseOption(what, text, `each act needs a text of 1 to ${LONGEST[what]} characters`);
+    if (!text.isWellFormed() || /\p{Cc}/u.test(what === 'reason' ? text.replaceAll(/[\r\n\t]/g, '') : text))
+      refuseOption(what, text, 'remove its control characters');
   }
-  throw new InvalidLockUseError(
-    `${what} is ${describeValue(text)}: every change by an operator needs an actor and a reason. Pass ${what} as a text of 1 to ${longest} characters.`,
-  );
 }
 
 export type ActVerdict =

@@ -2,8 +2,7 @@ import type { RunKey } from '../run';
 
 /** What an operator can do about a problem: an act, or `why`, which only explains it. */
 export interface Remedy {
-  readonly verb:
-    'run' | 'rerun' | 'resolve' | 'backfill' | 'resume' | 'unhold' | 'release' | 'forget' | 'why';
+  readonly verb: 'run' | 'rerun' | 'resolve' | 'resume' | 'release' | 'forget' | 'why';
   /** The name of a lock, or a job with the scope and the key of the period of a run. */
   readonly subject:
     { readonly job: string; readonly scope?: string; readonly period?: string } | { readonly lock: string };
@@ -31,7 +30,8 @@ export function releaseOf({ name, lockedBy }: { name: string; lockedBy: string }
  */
 export function commandOf({ verb, subject, values }: Remedy): readonly string[] {
   const { job, period, scope } = 'lock' in subject ? { job: subject.lock } : subject;
-  const operands = period === undefined ? [job] : [job, period];
+  // A lock is an operand, unless the act also takes a job.
+  const operands = 'lock' in values ? [] : period === undefined ? [job] : [job, period];
   const fields: Remedy['values'] = { ...(scope && { scope }), ...values };
   const options = Object.entries(fields).flatMap(([name, value]) =>
     value === true ? [`--${name}`] : [`--${name}`, value],

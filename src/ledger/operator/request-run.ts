@@ -8,7 +8,7 @@ import { calendarPeriodsOf } from '../policy/job-policy';
 import { describeRun } from '../run';
 import type { RequestStore, StoredRequest } from '../request-store';
 import { limitOf, type LedgerContext } from '../store-statements';
-import { checkAct, type OperatorAct } from './decide-act';
+import type { OperatorAct } from './decide-act';
 import { checkedScope, checkJob } from './run-name';
 import { commandText } from './remedy';
 import { stateOfRun, timeText } from './state-of-run';
@@ -26,15 +26,14 @@ export interface RunRequest extends OperatorAct {
 const DECLARED_WITHIN_MS = 180_000;
 const LONGEST_WAIT_DAYS = 7;
 
-/** @throws as `RunLedger.requestRun` does */
+/** @throws InvalidLockUseError if no instance would start the job, and for a period that has a run or has not begun */
 export async function checkRequest(
   context: LedgerContext,
   job: string,
   { within = '1h', ...request }: RunRequest,
 ) {
-  checkAct(request);
   checkJob(job);
-  const expiresInMs = parsePositiveDuration(within, 'within of ledger.requestRun', LONGEST_WAIT_DAYS);
+  const expiresInMs = parsePositiveDuration(within, 'within', LONGEST_WAIT_DAYS);
   const { now, jobs } = (await readKnownRegister(context)) ?? (await context.store.jobs(limitOf(context)));
   const registered = checkDeclared(job, jobs, now);
   const scope = scopeOf(registered, request.scope);
@@ -42,7 +41,7 @@ export async function checkRequest(
   return { job, scope, periodKey, expiresInMs };
 }
 
-/** See `RunLedger.requestRun`. */
+/** @throws InvalidLockUseError as `checkRequest` does, and if an earlier request for this job and scope has not ended */
 export async function requestRun(
   context: LedgerContext,
   job: string,

@@ -103,6 +103,15 @@ export function dayOf(date: string, what = 'the date'): number {
   );
 }
 
+/** With an offset: without one, the host's time zone would decide. */
+const INSTANT = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:?\d\d)$/;
+
+/** @returns `undefined` for any other text */
+export function instantIn(text: string): Date | undefined {
+  const instant = new Date(INSTANT.test(text) ? text.replace(' ', 'T') : NaN);
+  return Number.isNaN(instant.getTime()) ? undefined : instant;
+}
+
 /** 1 for Monday to 7 for Sunday. */
 export function isoWeekday(day: number): number {
   const sinceMonday = (day + 3) % 7; // 1970-01-01 was a Thursday.

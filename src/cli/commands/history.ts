@@ -7,96 +7,38 @@ import type { JobGuard } from '../../guard';
 import { describeDuration } from '../../guard/log/time-texts';
 import type { Run, RunName } from '../../ledger';
 import { zoneOf } from '../../ledger/known-register';
-import { decideRerun, decideResolve, decideSkip } from '../../ledger/operator/decide-act';
-import { changedRun } from '../../ledger/operator/run-ledger';
-import { firstLines, stateOfRun, type When } from '../../ledger/operator/state-of-run';
-import { describeRun, LEASE_ENDED } from '../../ledger/run';
-import { ConflictError, orConflict, UsageError } from '../failure';
-import { addChangeCommand, addGuardCommand, agrees, withGuard } from '../guard-command';
+import { fixedScopeOf } from '../../ledger/policy/job-policy';
+import { firstLines, stateOfRun } from '../../ledger/operator/state-of-run';
+import { LEASE_ENDED } from '../../ledger/run';
+import { resultOf } from '../../operations/acts/runs';
+import { ConflictError } from '../../operations/acts/act';
+import { EXIT } from '../exit-codes';
+import { UsageError } from '../failure';
+import { addGuardCommand, withGuard } from '../guard-command';
 import { countsOf, countText, stateCell } from '../../operations/state-texts';
 import { JobCatalog } from '../../operations/job-catalog';
-import { resultOf } from './run-now';
-import { instantOf, type ChangeOptions, type Options } from '../options';
-import { at, print, printJson, printTable, printText, shown, timesOf, type Row } from '../terminal';
+import { instantOf, startOf, type Options } from '../options';
+import { io, print, printJson, printTable, printText, shown, timesOf, type Row } from '../terminal';
 
-type Outcome = 'completed' | 'failed' | 'pending';
-
-/** As the transaction of a change decides it. */
-const DECISIONS = { rerun: decideRerun, resolve: decideResolve, skip: decideSkip };
-
-interface RunOptions extends ChangeOptions {
-  readonly force?: boolean;
-  /** Of `resolve`, which requires it. */
-  readonly as: Outcome;
-}
-
-/**
- * `cronlatch history` lists the runs of a job, or all that is recorded about one run. `rerun`, `resolve` and `skip` change
- * one run. Its history keeps the actor and the reason.
- */
-export function addRunCommands(program: Command): void {
+/** `cronlatch history` lists the runs of a job, the periods that it has missed, or all that is recorded about one run. */
+export function addHistoryCommand(program: Command): void {
   addGuardCommand(program, 'history [job] [period]', 'list the runs of a job or of all jobs, or show one run')
     .option('--scope <scope>', 'only runs of this scope')
     .option('--since <time>', 'only runs since an instant, or for a duration such as 12h', sinceOf)
     .option('--limit <count>', 'how many of the newest periods (default: 20, with --since 1000)', countOf)
+    .option('--missed', 'only the periods of the job that have no run')
+    .option('--from <date>', 'with --missed: how far back (default: to the first recorded run)')
     .addOption(new Option('--period <key>').hideHelp())
     .action(withGuard(showHistory));
-  addRunCommand(program, 'rerun [period]', 'run a period again that has failed, was interrupted or skipped')
-    .option('--force', 'also a run that has completed or is running')
-    .action(
-      changeRun(
-        'rerun',
-        ({ force }) => `It runs again as soon as an instance checks for overdue runs.${force ? FORCED : ''}`,
-      ),
-    );
-  const outcome = new Option('--as <outcome>', 'the outcome; pending: run it again');
-  addRunCommand(program, 'resolve <period>', 'record the outcome of a run that was interrupted')
-    .addOption(outcome.choices(['completed', 'failed', 'pending'] satisfies Outcome[]).makeOptionMandatory())
-    .action(
-      changeRun('resolve', ({ as }) =>
-        as === 'pending' ? `It runs again, if it has an attempt left. ${MAY_RUN}` : `It counts as ${as}.`,
-      ),
-    );
-  addRunCommand(program, 'skip <period>', 'record that a period has no run').action(
-    changeRun('skip', () => 'No instance will run it.'),
-  );
 }
 
-const MAY_RUN =
-  'Its last holder may still be running it, and would not be stopped: first make sure that it has ended.';
-const FORCED = ' A holder that is still running can no longer complete it, but is not stopped.';
-
-/** The newest run is the default of a period that is optional. */
-function addRunCommand(program: Command, usage: string, description: string): Command {
-  const [verb = '', period = ''] = usage.split(' ');
-  return addChangeCommand(program, `${verb} <job> ${period}`, description).option(
-    '--scope <scope>',
-    'the scope of the run, if the job has scopes',
-  );
+interface HistoryOptions extends Options {
+  readonly limit?: number;
+  readonly period?: string;
+  readonly since?: Date;
+  readonly missed?: boolean;
+  readonly from?: string;
 }
-
-function changeRun(verb: keyof typeof DECISIONS, effect: (options: RunOptions) => string) {
-  return withGuard(async (guard, options: RunOptions, job = '', period?: string): Promise<void> => {
-    const { actor, reason, json } = options;
-    const jobs = await JobCatalog.of(guard);
-    await jobs.check(job);
-    const name = await jobs.runName(job, period, options.scope);
-    const checked = (run: Run | undefined): Run | undefined => {
-      if (run !== undefined || verb !== 'skip')
-        changedRun(DECISIONS[verb](run && { run, now: jobs.now }, options).value, verb, name);
-      return run;
-    };
-    const before = await orConflict(jobs.ledger.get(name).then(checked));
-    const lines = [`${shown(describeRun(name))} ${describeState(before)}`, effect(options)];
-    if (!(await agrees(lines, options))) return;
-    await orConflict<unknown>(jobs.ledger[verb](name, options));
-    const run = await jobs.ledger.get(name);
-    if (json) printJson(verb, { run, before, actor, reason });
-    else printText(`Recorded. It ${describeState(run)}.`);
-  });
-}
-
-type HistoryOptions = Options & { readonly limit?: number; readonly period?: string; readonly since?: Date };
 
 async function showHistory(
   guard: JobGuard,
@@ -108,6 +50,7 @@ async function showHistory(
   if (options.period !== undefined)
     throw new UsageError('--period is gone. Write the period behind the job: cronlatch history JOB PERIOD');
   const jobs = await JobCatalog.of(guard);
+  if (options.missed) return await showMissed(jobs, options, job);
   if (job !== undefined) await jobs.check(job);
   if (job !== undefined && period !== undefined)
     return await showRun(jobs, await jobs.runName(job, period, scope), json);
@@ -134,6 +77,34 @@ async function showHistory(
   if (request === undefined) return;
   const { actor, createdAt, reason } = request;
   printText(`Last request: by ${actor} ${times.when(createdAt)}: ${reason}. ${resultOf(request)}`);
+}
+
+async function showMissed(
+  jobs: JobCatalog,
+  { from, scope: given, json }: HistoryOptions,
+  job: string | undefined,
+): Promise<void> {
+  if (job === undefined) throw new UsageError('--missed needs a job: cronlatch history JOB --missed');
+  const policy = jobs.policy(job);
+  const scope = given ?? fixedScopeOf(policy);
+  const since = from === undefined ? undefined : startOf(from, '--from', policy.period);
+  const missed = await jobs.ledger.gaps(job, { scope, from: since });
+  if (missed.length > 0) io.exitCode = EXIT.problems;
+  if (json) return printJson('history', { job, scope, from: since, missed });
+  const { timeZone } = policy.period;
+  const times = timesOf([timeZone], jobs.now);
+  const beginning = since ? ` since ${times.at(since)}` : '';
+  if (missed.length === 0)
+    return printText(`${job} has missed nothing${beginning && `${beginning} · ${times.head}`}`, 'bold');
+  printText(`${missed.length} missed${beginning} · ${times.head}`, 'bold');
+  printTable(
+    missed.map(({ key, start, end }) => ({
+      period: key,
+      from: times.at(start),
+      until: times.at(end),
+    })),
+    { drop: ['until'] },
+  );
 }
 
 /** The tables of an older version hold no requests. */
@@ -196,11 +167,6 @@ export function printRun(run: Run, now: Date) {
 function durationOf({ startedAt, finishedAt, reason }: Run): string | undefined {
   if (startedAt === undefined || finishedAt === undefined || reason === LEASE_ENDED) return undefined;
   return describeDuration(finishedAt.getTime() - startedAt.getTime());
-}
-
-function describeState(run: Run | undefined): string {
-  const when: When = (instant) => `at ${shown(at(instant, run?.timeZone))}`;
-  return run === undefined ? 'has not run yet' : shown(stateOfRun(run, { when }).sentence);
 }
 
 function countOf(text: string): number {

@@ -1,0 +1,139 @@
+import { InvalidLockConfigurationError, InvalidLockUseError } from '../../core';
+import { describeValue } from '../../core/options';
+import type { JobGuard } from '../../guard';
+import { callsOf, type GuardParts } from '../../guard/calls/calls';
+import type { StoredRequest } from '../../ledger';
+import { checkAct, type OperatorAct } from '../../ledger/operator/decide-act';
+import { JobCatalog } from '../job-catalog';
+import { timeAt, type WhenOfJob } from '../overview';
+
+export type Verb = 'run' | 'rerun' | 'resolve' | 'skip' | 'pause' | 'resume' | 'release' | 'forget' | 'purge';
+
+/** The state of a job, a run or a lock does not allow the act, or has changed meanwhile. */
+export class ConflictError extends InvalidLockUseError {}
+
+/** Of a change that was refused. */
+export async function orConflict<T>(change: Promise<T>): Promise<T> {
+  return await change.catch((error: unknown) => {
+    throw error instanceof InvalidLockUseError ? new ConflictError(error.message, { cause: error }) : error;
+  });
+}
+
+/** What an act is about, and its fields, by their names: `job`, `scope`, `period` and `lock`, and those of the act. */
+export type Values = Readonly<Record<string, string | true | undefined>>;
+
+/** An option of a command, and a field of a form. */
+export interface Field {
+  readonly name: string;
+  readonly kind: 'text' | 'date' | 'choice' | 'flag';
+  /** For the help of the command. */
+  readonly description: string;
+  /** Stands for the value there. */
+  readonly value?: string;
+  /** In a form. Without it, only the command has the field. */
+  readonly label?: string;
+  readonly hint?: string;
+  readonly required?: boolean;
+  readonly default?: string;
+  readonly choices?: readonly string[];
+}
+
+/** What an operator can do. Its command, its form and its method are made from this. */
+export interface Act {
+  readonly verb: Verb;
+  /** The operands of the command: names of values. */
+  readonly operands: string;
+  /** What the help of the command tells about it. */
+  readonly summary: string;
+  /** On the button of its form. */
+  readonly label: string;
+  /** What follows, in sentences. A form shows it. */
+  readonly effect: string;
+  /** What has happened, when it is done. */
+  readonly done: string;
+  readonly fields: readonly Field[];
+  /** Of a guard that is created for the act alone. */
+  readonly guardOptions?: (values: Values) => { readonly keepRows?: boolean };
+  /**
+   * Reads what the act needs to know, and writes nothing.
+   *
+   * @throws InvalidLockUseError if the act is not possible: a ConflictError, if it was possible in another state
+   */
+  plan(desk: Desk, values: Values): Promise<Plan>;
+}
+
+export interface Plan {
+  /** What the act does. */
+  readonly lines: readonly string[];
+  /** What the operator must have seen: a second answer. */
+  readonly confirm?: Confirmation | undefined;
+  /** Why there is nothing to do. */
+  readonly nothing?: string | undefined;
+  /** @throws ConflictError if the state has changed since the plan */
+  perform(): Promise<Omit<ActResult, 'text'> & { readonly text?: string }>;
+}
+
+export interface Confirmation {
+  readonly text: string;
+  readonly items?: readonly string[] | undefined;
+  /** What a form must send as `confirmed`. It changes with what the operator has seen. */
+  readonly value: string;
+}
+
+export interface ActResult {
+  /** What has happened, for people. */
+  readonly text: string;
+  /** For machines. */
+  readonly facts: object;
+  /** The request to run a job, if the act has waited for its end. */
+  readonly ended?: StoredRequest;
+}
+
+export interface DeskOptions {
+  /** Puts the instants of all texts into words that follow a verb. */
+  readonly when?: WhenOfJob;
+  /** Gets a line when an act begins to wait. Without it, an act that would wait is refused, or returns before. */
+  readonly note?: (text: string) => void;
+}
+
+/** Where an operator acts: at a guard, with a reason. */
+export class Desk {
+  readonly parts: GuardParts;
+  readonly when: WhenOfJob;
+  readonly note: ((text: string) => void) | undefined;
+  #jobs: Promise<JobCatalog> | undefined;
+
+  /** @throws InvalidLockUseError if the actor or the reason is missing, too long, or cannot be stored */
+  constructor(
+    readonly guard: JobGuard,
+    readonly by: OperatorAct,
+    { when = timeAt, note }: DeskOptions = {},
+  ) {
+    checkAct(by);
+    this.parts = callsOf(guard).parts;
+    this.when = when;
+    this.note = note;
+  }
+
+  /** @throws InvalidLockConfigurationError if the guard keeps no runs */
+  async jobs(): Promise<JobCatalog> {
+    return await (this.#jobs ??= JobCatalog.of(this.guard));
+  }
+}
+
+/** Of a field that the act requires, or of an operand. */
+export function textOf(values: Values, name: string): string {
+  const value = values[name];
+  if (typeof value === 'string') return value;
+  throw new InvalidLockConfigurationError(`${name} is ${describeValue(value)}: pass a text.`);
+}
+
+export function optionalText(values: Values, name: string): string | undefined {
+  return values[name] === undefined ? undefined : textOf(values, name);
+}
+
+/** A field that most commands have. */
+export const SCOPE: Field = {
+  ...{ name: 'scope', kind: 'text', value: 'scope', label: 'Scope' },
+  description: 'the scope of the run, if the job has scopes',
+};
