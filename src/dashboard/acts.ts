@@ -29,7 +29,7 @@ export async function perform(
     if (plan.nothing !== undefined) return { values, error: plan.nothing };
     const { confirm } = plan;
     if (confirm && confirmed !== confirm.value) return { values, confirmation: confirm };
-    await performed(act, plan);
+    await performed(desk, plan);
     return undefined;
   } catch (error) {
     if (error instanceof InvalidLockUseError || error instanceof InvalidLockConfigurationError)

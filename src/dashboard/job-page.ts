@@ -12,6 +12,7 @@ import { calendarPeriodsOf } from '../ledger/policy/job-policy';
 import { gridCells, readGrid, todayOf, type Grid, type GridRow } from './grid';
 import {
   actForm,
+  actsOf,
   commandHint,
   knownJobs,
   linkTo,
@@ -60,6 +61,7 @@ export async function jobPage(given: View, name: string): Promise<Page> {
         : ''
     }
     ${year ? yearOf(view, year, job.job) : ''}
+    ${await actsOf(view, { job: name, lock: registered?.declared.lock })}
     ${year && registered ? html`${jobActs(view, known, { ...job, ...registered })} ${declaration(view, registered)}` : ''}`;
   return { title: name, body };
 }

@@ -7,7 +7,8 @@ import { catalogIfAny, type JobCatalog } from '../operations/job-catalog';
 import { relative, sharedZone } from '../guard/log/time-texts';
 import type { WhenOfJob } from '../operations/overview';
 import { zoneOf } from '../ledger/known-register';
-import { stateCell } from '../operations/state-texts';
+import type { ActQuery } from '../ledger';
+import { stateCell, stateOfAct, subjectOfAct } from '../operations/state-texts';
 import { commandText, type Remedy } from '../ledger/operator/remedy';
 import { timeText } from '../ledger/operator/state-of-run';
 import { VERSION } from '../core/version';
@@ -118,6 +119,30 @@ interface FormOptions {
 }
 
 const REASON: Field = { name: 'reason', kind: 'text', description: '', label: 'Reason', required: true };
+
+const ACTS_SHOWN = 20;
+
+/** Who did what, and why. */
+export async function actsOf(view: View, of: Pick<ActQuery, 'job' | 'lock'>): Promise<Html | string> {
+  const known = await knownJobs(view);
+  const acts = await view.reads.read(
+    `acts ${of.job} ${of.lock}`,
+    async () => await known?.acts({ ...of, limit: ACTS_SHOWN }),
+  );
+  if (!acts?.length) return '';
+  const rows = acts.map(
+    (act) =>
+      html`<tr>
+        <td>${timeOf(act.at, view)}</td>
+        <td>${act.verb} ${subjectOfAct(act)}</td>
+        <td>${act.actor}</td>
+        <td>${stateOfAct(view.hidesResults ? { ...act, outcome: undefined } : act, view.now)}</td>
+        <td>${act.reason}</td>
+      </tr>`,
+  );
+  return html`<h2>Acts of operators</h2>
+    ${tableOf(['When', 'Act', 'By', 'State', 'Reason'], rows)}`;
+}
 
 /** The form of an act, with a reason. Only for those who may operate. */
 export function actForm(

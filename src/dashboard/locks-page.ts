@@ -1,10 +1,11 @@
-import type { LockState } from '../core';
+import { LockStorageError, noneAfter, type LockState } from '../core';
 import { isHoldOwner } from '../core/lease/hold-owner';
 import { unableTo } from '../operations/held-locks';
 import { stateOfLock } from '../operations/state-texts';
 import { locksOfJobs } from '../operations/overview';
 import {
   actForm,
+  actsOf,
   linkTo,
   NotFoundError,
   overviewOf,
@@ -66,7 +67,9 @@ function rowOf(given: View, lock: LockState): Html {
 export async function lockPage(view: View, name: string): Promise<Page> {
   const lock = await view.reads.read(`lock ${name}`, () => view.guard.locks.inspect(name));
   if (lock === undefined) throw new NotFoundError(`There is no lock '${name}'.`);
-  const body = html`${lockFacts(view, lock)} ${lockActs(view, lock)}`;
+  // The database of the acts can be out of reach while that of the locks answers.
+  const acts = await actsOf(view, { lock: name }).catch(noneAfter(LockStorageError));
+  const body = html`${lockFacts(view, lock)} ${lockActs(view, lock)} ${acts ?? ''}`;
   return { title: `Lock ${name}`, body };
 }
 

@@ -1,7 +1,8 @@
 import { InvalidLockUseError, noneAfter, SchemaMismatchError } from '../core';
 import { instanceOf } from '../core/lease/owner';
 import type { JobCatalog } from '../operations/job-catalog';
-import type { Run, RunEvent } from '../ledger';
+import type { Run, RunEvent, StoredAct } from '../ledger';
+import { actsBeside, stateOfAct } from '../operations/state-texts';
 import { spokenTime } from '../guard/log/time-texts';
 import { stateOfRun, timeText, type When } from '../ledger/operator/state-of-run';
 import type { RunKey } from '../ledger/run';
@@ -31,12 +32,14 @@ export async function runPage(given: View, key: RunKey): Promise<Page> {
   const title = `${job}${scope === '' ? '' : ` (${scope})`} ${periodKey}`;
   if (run === undefined) return { title, body: await withoutRun(view, known, key) };
   const events = await reads.read(`events ${name}`, () => known.ledger.history(key));
+  const acts = (await reads.read(`acts ${name}`, () => known.acts({ ...key, limit: 100 }))) ?? [];
+  const besides = actsBeside(events, acts).map((act) => entryOf(act, view.now));
   const when: When = (instant) => spokenTime(instant, view.timeZone, view.now);
   const body = html`${backTo(job)}
     <p>${stateText(run.state)} The run ${stateOfRun(run, { when }).sentence}.</p>
     ${runActs(view, run)}
     <h2>Time line</h2>
-    ${timeLine(view, run, events)} ${runFacts(view, run)} ${await logOf(view, known, key)}`;
+    ${timeLine(view, run, [...events, ...besides])} ${runFacts(view, run)} ${await logOf(view, known, key)}`;
   return { title, body };
 }
 
@@ -68,10 +71,21 @@ interface Entry {
   readonly detail?: string | undefined;
 }
 
+type Event = Omit<RunEvent, 'kind' | 'generation' | 'attempt' | 'fencingToken'> & {
+  readonly kind: string;
+  readonly generation?: number;
+  readonly attempt?: number;
+};
+
+function entryOf(act: StoredAct, now: Date): Event {
+  const { at, verb, actor, reason: detail } = act;
+  return { at, actor, detail, kind: `${verb} ${stateOfAct(act, now)}` };
+}
+
 /** What the row and the history know of the attempts, and all acts of operators. */
-function timeLine(view: View, run: Run, events: readonly RunEvent[]): Html {
+function timeLine(view: View, run: Run, events: readonly Event[]): Html {
   const { attempt, generation, startedAt, finishedAt, claimedBy = '', state } = run;
-  const entries: Entry[] = events.map(({ at, kind, actor, detail, attempt: of }) => ({
+  const entries: Entry[] = events.map(({ at, kind, actor, detail, attempt: of = 0 }) => ({
     at,
     sign: kind,
     text: `${of > 0 ? `attempt ${of}, ` : ''}by ${actor}`,

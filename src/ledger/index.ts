@@ -45,6 +45,6 @@ export type { RunLogOptions } from './tick/run-log';
 export { RunLedger } from './operator/run-ledger';
 export type { RunName } from './operator/run-name';
 export type { RunState } from './run-state';
-export type * from './request-store';
+export type * from './act-store';
 export type * from './run-log-store';
 export type * from './run-store';

@@ -1,6 +1,6 @@
 import type { StatementOptions } from '../core';
 import type { JobAnswer, JobRegister, JobRegistration } from './job-register';
-import type { RequestStore } from './request-store';
+import type { ActStore } from './act-store';
 import type { Claim, LatestRun, Run, RunEvent, RunEventKind, RunKey, RunPeriod, RunSummary } from './run';
 import type { RunLogStore } from './run-log-store';
 import type { RunState } from './run-state';
@@ -174,8 +174,10 @@ export interface RunStore {
   answerJobs(answers: readonly JobAnswer[], options: StatementOptions): Promise<void>;
   /** Removes a job, but not its runs, unless it was registered within `idleMs`. `false`: nothing was removed. */
   forgetJob(job: string, idleMs: number, options: StatementOptions): Promise<boolean>;
-  /** Requests to run jobs, and notices. Without it, a guard neither runs a job by request nor sends notices. */
-  readonly requests?: RequestStore | undefined;
+  /** What operators did, and their requests to run jobs. Without it, a guard keeps no acts, and runs no job by request. */
+  readonly acts?: ActStore | undefined;
+  /** Without it, a guard sends no notices. */
+  readonly notices?: ActStore | undefined;
   /** What runs print. Without it, a guard refuses `keepLog`, and `progress()` has no effect. */
   readonly logs?: RunLogStore | undefined;
   /** @throws SchemaMismatchError if the tables are missing or cannot keep runs; the message names the fix */

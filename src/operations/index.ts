@@ -6,6 +6,8 @@
  */
 import type { JobGuard } from '../guard';
 import { callsOf } from '../guard/calls/calls';
+import type { ActQuery, StoredAct } from '../ledger';
+import { limitOf } from '../ledger/store-statements';
 import { actMethods, type ActMethods } from './acts';
 import { readOverview, type Overview, type OverviewOptions } from './overview';
 
@@ -25,6 +27,15 @@ export interface Operations extends ActMethods {
    * @throws LockStorageError if a store fails
    */
   overview(options?: OverviewOptions): Promise<Overview>;
+  /**
+   * Lists the acts of operators, the newest first: by default 100 at most. Each has its actor, its reason and its state, also a
+   * request to run a job that waits.
+   *
+   * @param query.since default: all that the table keeps. `purge` and the guard's `retention` delete old ones.
+   * @throws InvalidLockConfigurationError if the guard keeps no runs
+   * @throws SchemaMismatchError if the table of acts is missing
+   */
+  acts(query?: Partial<ActQuery>): Promise<readonly StoredAct[]>;
 }
 
 /**
@@ -36,5 +47,9 @@ export function operations(guard: JobGuard): Operations {
   const { oncePerRunner } = callsOf(guard, 'operations').parts;
   const overview: Operations['overview'] = async (options = {}) =>
     await readOverview(oncePerRunner, guard.locks, options);
-  return { overview, ...actMethods(guard) };
+  const acts: Operations['acts'] = async ({ limit = 100, ...query } = {}) => {
+    const { context } = callsOf(guard).requireOncePerRunner('operations(guard).acts needs');
+    return (await context.store.acts?.list({ ...query, limit }, limitOf(context))) ?? [];
+  };
+  return { overview, acts, ...actMethods(guard) };
 }

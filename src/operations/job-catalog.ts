@@ -1,6 +1,12 @@
-import { CalendarError, InvalidLockConfigurationError, InvalidLockUseError, noneAfter } from '../core';
+import {
+  CalendarError,
+  InvalidLockConfigurationError,
+  InvalidLockUseError,
+  noneAfter,
+  SchemaMismatchError,
+} from '../core';
 import { isNear } from '../core/options';
-import { periodAt, RunLedger, type Run } from '../ledger';
+import { periodAt, RunLedger, type ActQuery, type Run, type StoredAct } from '../ledger';
 import type { JobRegister, RegisteredJob } from '../ledger/job-register';
 import { expectationOf, watchedPeriods, type Expectation, type PeriodicJob } from '../ledger/expected';
 import { declaredPolicy, readKnownRegister } from '../ledger/known-register';
@@ -63,6 +69,12 @@ export class JobCatalog {
   /** The database's current time if it is known, or else that of this host. */
   get now(): Date {
     return this.register?.now ?? new Date();
+  }
+
+  /** The acts of operators, the newest first. `undefined` if the store keeps none, or its table is missing. */
+  async acts(query: ActQuery): Promise<readonly StoredAct[] | undefined> {
+    const listed = this.context.store.acts?.list(query, limitOf(this.context));
+    return await listed?.catch(noneAfter(SchemaMismatchError));
   }
 
   jobsOf(lock: string): readonly string[] {

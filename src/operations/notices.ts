@@ -8,8 +8,8 @@ import { NOTICES_JOB } from '../core/lock-name';
 import { withoutAddresses } from '../core/options';
 import { commandOf, commandText, remedyFor } from '../ledger/operator/remedy';
 import { firstLines } from '../ledger/operator/state-of-run';
-import { isRequestDue, requestIdOf } from '../ledger/operator/request-run';
-import type { RequestStore, StoredRequest } from '../ledger/request-store';
+import { idOf, isActDue } from '../ledger/operator/request-run';
+import type { ActStore, StoredAct } from '../ledger/act-store';
 import { limitOf, type LedgerContext } from '../ledger/store-statements';
 import { storedError } from '../ledger/tick/stored-text';
 import type { GuardLocks, JobGuardOptions } from '../guard';
@@ -45,14 +45,14 @@ export function noticesOf(
 }
 
 /**
- * Notices of one guard. They wait in the table of requests, so that each is sent although the instance that noticed it
+ * Notices of one guard. They wait in a table, so that each is sent although the instance that noticed it
  * crashes. The instance that has the lock reads the overview and sends. Another one sends at once after a failure of its own.
  */
 class Notices implements Service {
   readonly failure = 'Could not store or read notices. The guard will try again at the next poll.';
   private readonly context: LedgerContext;
   readonly #targets: readonly Notify[];
-  readonly #requests: RequestStore;
+  readonly #notices: ActStore;
   readonly #keptMs: number;
   readonly #closing = new AbortController();
   /** Of runs that have failed here. An overview has only the newest run of a job, so it can lack them. */
@@ -77,11 +77,11 @@ class Notices implements Service {
   ) {
     const { store, events } = (this.context = jobs.context);
     this.#targets = [notify ?? []].flat();
-    if (this.#targets.some((target) => typeof target !== 'function') || store.requests === undefined)
+    if (this.#targets.some((target) => typeof target !== 'function') || store.notices === undefined)
       throw new InvalidLockConfigurationError(
-        'notify must be a function, such as webhook({ url, secret }), or an array of them. It needs a run store that keeps requests.',
+        'notify must be a function, such as webhook({ url, secret }), or an array of them. It needs a guard with a database.',
       );
-    this.#requests = store.requests;
+    this.#notices = store.notices;
     const pollMs = pollInterval === false ? 0 : parseDuration(pollInterval, 'pollInterval');
     this.#keptMs = KEPT_SHARE * Math.min(pollMs, LEASE_MS);
     this.#lastingFailure = new LastingFailure(events);
@@ -147,38 +147,38 @@ class Notices implements Service {
     const { id, job, hold } = notice;
     const dueInMs = Math.max(0, (hold?.until ?? 0) - now.getTime());
     const times = { dueInMs, expiresInMs: dueInMs + EXPIRES_IN_MS };
-    const row = { ...times, kind: 'notice', job, scope: '', periodKey: undefined } as const;
-    const more = { actor: this.context.instance, reason: JSON.stringify(notice) };
-    for (const target of this.#targets.keys())
-      await this.#requests.add({ ...row, ...more, id: `${id}.${target}` }, limitOf(this.context));
+    const row = { ...times, verb: 'notice', job, state: 'open', reason: notice.kind } as const;
+    const more = { actor: this.context.instance, detail: JSON.stringify(notice) };
+    for (const target of this.#targets.keys()) {
+      const key = `${id}.${target}`;
+      await this.#notices.add({ ...row, ...more, id: key, openKey: key }, limitOf(this.context));
+    }
   }
 
   async #sendDue(): Promise<void> {
     this.#hasNew = false;
-    const { now, requests } = await this.#requests.pending(limitOf(this.context));
-    const due = requests.filter((request) => request.kind === 'notice' && isRequestDue(request, now));
-    const sent = await Promise.allSettled(
-      due.slice(0, MOST_AT_A_CHECK).map((request) => this.#send(request)),
-    );
+    const { now, acts } = await this.#notices.pending(limitOf(this.context));
+    const due = acts.filter((notice) => isActDue(notice, now));
+    const sent = await Promise.allSettled(due.slice(0, MOST_AT_A_CHECK).map((notice) => this.#send(notice)));
     for (const end of sent) if (end.status === 'rejected') throw end.reason;
   }
 
   /** Takes it before the call, so that an outcome that cannot be written does not repeat the call at each poll. */
-  async #send({ id, job, attempt, reason }: StoredRequest): Promise<void> {
+  async #send({ id, job, tries, detail = '{}' }: StoredAct): Promise<void> {
     const [limit, owner] = [limitOf(this.context), newOwner(this.context.instance)];
     const target = this.#targets[Number(id.split('.')[1])];
-    if (target === undefined || !(await this.#requests.take(id, { owner, leaseMs: LEASE_MS }, limit))) return;
-    const { hold, ...notice } = JSON.parse(reason) as StoredNotice;
+    if (target === undefined || !(await this.#notices.take(id, { owner, leaseMs: LEASE_MS }, limit))) return;
+    const { hold, ...notice } = JSON.parse(detail) as StoredNotice;
     const isDropped = hold !== undefined && (await this.#hasEndedEarly(hold));
     const outcome = isDropped ? undefined : await this.#call(target, notice);
     const isClosing = this.#closing.signal.aborted;
-    const willRetry = outcome !== undefined && (attempt < RETRIES || isClosing);
+    const willRetry = outcome !== undefined && (tries < RETRIES || isClosing);
     const message = `A notice about job '${job}' was not sent, after ${RETRIES + 1} attempts: ${outcome}`;
     if (outcome !== undefined && !willRetry) this.context.events.warn(message);
-    const ended = outcome !== undefined ? 'failed' : isDropped ? 'dropped' : 'sent';
+    const ended = outcome !== undefined ? 'failed' : isDropped ? 'withdrawn' : 'done';
     const afterMs = isClosing ? 0 : RETRY_AFTER_MS;
     const change = { state: willRetry ? 'open' : ended, afterMs, outcome } as const;
-    await this.#requests.change(id, owner, change, limit);
+    await this.#notices.change(id, owner, change, limit);
   }
 
   /** @returns why it was not sent */
@@ -211,7 +211,7 @@ function noticesAbout({ jobs, locks = [] }: Overview): StoredNotice[] {
     if (lock === undefined || hold === undefined) return [];
     const { name, lockedBy: owner, lockUntil } = lock;
     const text = `The hold of lock '${name}' by ${hold.actor} has ended: ${hold.reason}. Its jobs start again.`;
-    const notices = noticeOf(job, { kind: 'hold-ended', id: requestIdOf(name, owner), text });
+    const notices = noticeOf(job, { kind: 'hold-ended', id: idOf(name, owner), text });
     return notices.map((notice) => ({ ...notice, hold: { lock: name, owner, until: lockUntil.getTime() } }));
   });
   return [...problems, ...holds];

@@ -7,7 +7,7 @@ import type { LatestRun, RegisteredJob } from '../ledger';
 import type { CalendarPeriod } from '../ledger/periods/period';
 import type { UnreadableJob } from '../ledger/job-register';
 import { unknownZoneOf } from '../ledger/known-register';
-import { requestIdOf } from '../ledger/operator/request-run';
+import { idOf } from '../ledger/operator/request-run';
 import { releaseOf, remedyFor, type Remedy } from '../ledger/operator/remedy';
 import { stateOfRun, type KnownRun } from '../ledger/operator/state-of-run';
 import { describeRun, isRunAhead } from '../ledger/run';
@@ -147,9 +147,7 @@ export function unreadableText({ job, version, declared }: Omit<UnreadableJob, '
 export function lateRemark({ name, at }: KnownJob, tick: Date | undefined): JobRemark[] {
   if (tick === undefined) return [];
   const text = `Job '${name}' is late: its tick was due ${at(tick)}, and no instance has answered it.`;
-  return [
-    { kind: 'late', id: requestIdOf('late', name, tick), text, remedy: remedyFor('why', { job: name }) },
-  ];
+  return [{ kind: 'late', id: idOf('late', name, tick), text, remedy: remedyFor('why', { job: name }) }];
 }
 
 export function clockRemark(lock: LockState | undefined): JobRemark[] {
@@ -165,7 +163,7 @@ export function missedRemark(name: string, missed: readonly CalendarPeriod[]): J
   const others = missed.length > 1 ? ` and ${missed.length - 1} more` : '';
   const range = { from: first.businessDate, to: last.businessDate };
   const text = `Job '${name}' has missed ${first.key}${others}. To run them:`;
-  const id = requestIdOf('missed', name, last.key);
+  const id = idOf('missed', name, last.key);
   return [{ kind: 'missed', id, text, remedy: remedyFor('run', { job: name }, range) }];
 }
 
@@ -183,6 +181,6 @@ export function problemOf(run: KnownRun, when?: KnownJob['at'], now?: Date): Job
   // The next tick can fail again, so such a job has one problem a day.
   const [, day] = TICK.exec(periodKey) ?? [];
   const of = day === undefined ? [periodKey, generation, attempt] : [day];
-  const id = requestIdOf(state, job, scope, ...of);
+  const id = idOf(state, job, scope, ...of);
   return [{ kind: state, id, text, remedy }];
 }

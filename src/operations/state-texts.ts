@@ -3,6 +3,8 @@ import type { LockState } from '../core';
 import { isOwnName } from '../core/lock-name';
 import { readHold } from '../core/lease/hold-owner';
 import { instanceOf, isKept } from '../core/lease/owner';
+import type { RunEvent, StoredAct } from '../ledger';
+import { firstLines } from '../ledger/operator/state-of-run';
 import type { JobOverview } from './overview';
 
 export type Tone = 'red' | 'yellow' | 'green' | 'cyan' | 'dim';
@@ -30,6 +32,29 @@ export function stateOfLock({ isHeld, lockedBy }: LockState): readonly [state: s
   const hold = readHold(lockedBy);
   if (hold !== undefined) return ['paused', `${hold.actor}: ${hold.reason}`];
   return [isKept(lockedBy) ? 'kept' : 'held', instanceOf(lockedBy)];
+}
+
+/** How an act of an operator ended, or what it waits for. */
+export function stateOfAct({ state, expiresAt, leaseUntil, takenBy, outcome }: StoredAct, now: Date): string {
+  const why = outcome === undefined ? '' : `: ${firstLines(outcome)}`;
+  if (state === 'open') return `${expiresAt > now ? 'waiting' : 'expired'}${why}`;
+  if (state !== 'taken') return `${state}${why}`;
+  const isOver = leaseUntil !== undefined && leaseUntil <= now;
+  return isOver ? 'not known whether it was done' : `taken by ${instanceOf(takenBy ?? '')}`;
+}
+
+/** What an act is about. */
+export function subjectOfAct({ job, lock, scope, periodKey }: StoredAct): string {
+  const what = job ?? (lock === undefined ? '' : `lock ${lock}`);
+  return `${what}${scope && ` (${scope})`}${periodKey === undefined ? '' : ` ${periodKey}`}`;
+}
+
+/** The acts on a run that its own history does not have. */
+export function actsBeside(events: readonly RunEvent[], acts: readonly StoredAct[]): StoredAct[] {
+  return acts.filter(
+    ({ actor, reason }) =>
+      !events.some((event) => event.actor === actor && event.detail?.startsWith(reason.slice(0, 200))),
+  );
 }
 
 /** Without the jobs of cronlatch itself. */

@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import type { SkipReason } from '../../core';
 import type { JobGuard } from '../../guard';
-import type { StoredRequest } from '../../ledger';
+import type { StoredAct } from '../../ledger';
 import { ACTS, performed, planOf } from '../../operations/acts';
 import { Desk, type Act, type Field } from '../../operations/acts/act';
 import { EXIT, EXIT_AFTER } from '../exit-codes';
@@ -41,14 +41,14 @@ async function perform(act: Act, guard: JobGuard, values: ChangeOptions): Promis
     const lines = text === undefined ? plan.lines : [...plan.lines, `${text} ${items.join(', ')}`.trimEnd()];
     if (!(await agrees(lines, values))) return;
   }
-  const { text, facts, ended } = await performed(act, plan);
-  if (json) printJson(act.verb, { ...facts, actor, reason });
+  const { text, act: recorded, facts, ended } = await performed(desk, plan);
+  if (json) printJson(act.verb, { ...facts, actor, reason, recorded: recorded !== undefined });
   else printText(text);
   if (ended) io.exitCode = exitCodeOf(ended);
 }
 
-function exitCodeOf({ state, outcome }: StoredRequest): number {
-  if (state === 'completed') return EXIT.done;
+function exitCodeOf({ state, outcome }: StoredAct): number {
+  if (state === 'done') return EXIT.done;
   if (state === 'open') return EXIT.stillDue;
-  return state === 'skipped' ? (EXIT_AFTER[outcome as SkipReason] ?? EXIT.stillDue) : 1;
+  return state === 'refused' ? (EXIT_AFTER[outcome as SkipReason] ?? EXIT.stillDue) : 1;
 }

@@ -1,21 +1,26 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { InvalidLockUseError, noneAfter, SchemaMismatchError } from '../../core';
 import { isOwnName } from '../../core/lock-name';
 import { parsePositiveDuration } from '../../core/duration';
 import { instanceOf } from '../../core/lease/owner';
 import type { JobGuard } from '../../guard';
 import { describeDuration } from '../../guard/log/time-texts';
-import type { Run, RunName } from '../../ledger';
+import type { Run, RunName, StoredAct } from '../../ledger';
 import { zoneOf } from '../../ledger/known-register';
 import { fixedScopeOf } from '../../ledger/policy/job-policy';
 import { firstLines, stateOfRun } from '../../ledger/operator/state-of-run';
 import { LEASE_ENDED } from '../../ledger/run';
-import { resultOf } from '../../operations/acts/runs';
 import { ConflictError } from '../../operations/acts/act';
 import { EXIT } from '../exit-codes';
 import { UsageError } from '../failure';
 import { addGuardCommand, withGuard } from '../guard-command';
-import { countsOf, countText, stateCell } from '../../operations/state-texts';
+import {
+  actsBeside,
+  countsOf,
+  countText,
+  stateCell,
+  stateOfAct,
+  subjectOfAct,
+} from '../../operations/state-texts';
 import { JobCatalog } from '../../operations/job-catalog';
 import { instantOf, startOf, type Options } from '../options';
 import { io, print, printJson, printTable, printText, shown, timesOf, type Row } from '../terminal';
@@ -26,6 +31,7 @@ export function addHistoryCommand(program: Command): void {
     .option('--scope <scope>', 'only runs of this scope')
     .option('--since <time>', 'only runs since an instant, or for a duration such as 12h', sinceOf)
     .option('--limit <count>', 'how many of the newest periods (default: 20, with --since 1000)', countOf)
+    .option('--acts', 'only what operators did, and their requests that wait')
     .option('--missed', 'only the periods of the job that have no run')
     .option('--from <date>', 'with --missed: how far back (default: to the first recorded run)')
     .addOption(new Option('--period <key>').hideHelp())
@@ -36,6 +42,7 @@ interface HistoryOptions extends Options {
   readonly limit?: number;
   readonly period?: string;
   readonly since?: Date;
+  readonly acts?: boolean;
   readonly missed?: boolean;
   readonly from?: string;
 }
@@ -52,16 +59,19 @@ async function showHistory(
   const jobs = await JobCatalog.of(guard);
   if (options.missed) return await showMissed(jobs, options, job);
   if (job !== undefined) await jobs.check(job);
+  if (options.acts) return await showActs(jobs, options, job);
   if (job !== undefined && period !== undefined)
     return await showRun(jobs, await jobs.runName(job, period, scope), json);
   const query = { ...(job === undefined ? {} : { job }), ...(scope === undefined ? {} : { scope }) };
   const found = [...(await jobs.ledger.list({ limit, ...query }))];
   if (job === undefined) found.sort((one, other) => begunMs(other) - begunMs(one));
   const runs = found.filter((run) => begunMs(run) >= (since?.getTime() ?? 0));
-  const request = job === undefined ? undefined : await lastRequest(jobs, job, scope);
-  if (json) return printJson('history', { job, since, runs, request });
+  const oldest = since ?? new Date(Math.min(...runs.map(begunMs), jobs.now.getTime()));
+  const acts = (job === undefined ? [] : await jobs.acts({ ...query, since: oldest, limit })) ?? [];
+  if (json) return printJson('history', { job, since, runs, acts });
   const none = job === undefined ? 'there are no runs' : `${shown(job)} has no runs`;
-  if (runs.length === 0) return print(since === undefined ? none : `${none} since ${shown(since)}`);
+  if (runs.length + acts.length === 0)
+    return print(since === undefined ? none : `${none} since ${shown(since)}`);
   const shownRuns = job === undefined ? runs.filter((run) => !isOwnName(run.job)) : runs;
   const zones = shownRuns.map((run) => run.timeZone ?? zoneOf(jobs.get(run.job)?.declared));
   const times = timesOf(zones, jobs.now);
@@ -69,14 +79,43 @@ async function showHistory(
   const counts = countsOf(states, ['failed', 'interrupted', 'running']);
   const total = `${countText(runs.length, 'run')}${since ? ` since ${times.at(since)}` : ''}`;
   printText(`${[total, ...counts].join(', ')} · ${times.head}`, 'bold');
-  const rows = runs.map((run) => ({
-    ...rowOf(run, times.at),
-    ...(job === undefined ? {} : { job: undefined }),
+  const rows = runs.map((run): [number, Row] => [
+    begunMs(run),
+    { ...rowOf(run, times.at), ...(job === undefined ? {} : { job: undefined }) },
+  ]);
+  for (const act of acts) {
+    const { at, verb, periodKey: period, actor: on, reason: details } = act;
+    const state = act.state === 'done' ? verb : `${verb} ${stateOfAct(act, jobs.now)}`;
+    rows.push([at.getTime(), { started: times.at(at), period, state: ['dim', `· ${state}`], on, details }]);
+  }
+  if (acts.length > 0) rows.sort(([one], [other]) => other - one);
+  printTable(
+    rows.map(([, row]) => row),
+    { drop: ['attempt', 'due', 'scope', 'on', 'took', 'details'], rest: 'details' },
+  );
+}
+
+async function showActs(
+  jobs: JobCatalog,
+  { since, limit = since ? 1000 : 20, scope, json }: HistoryOptions,
+  job: string | undefined,
+): Promise<void> {
+  const acts = await jobs.acts({ job, scope, since, limit });
+  if (acts === undefined)
+    throw new UsageError('This database has no table of acts. Create it with cronlatch init.');
+  if (json) return printJson('history', { job, since, acts });
+  if (acts.length === 0) return print('no act is recorded');
+  const times = timesOf([], jobs.now);
+  printText(`${countText(acts.length, 'act')} · ${times.head}`, 'bold');
+  const rows = acts.map((act) => ({
+    at: times.at(act.at),
+    act: act.verb,
+    of: subjectOfAct(act),
+    by: act.actor,
+    state: stateOfAct(act, jobs.now),
+    reason: act.reason,
   }));
-  printTable(rows, { drop: ['attempt', 'due', 'scope', 'on', 'took', 'details'], rest: 'details' });
-  if (request === undefined) return;
-  const { actor, createdAt, reason } = request;
-  printText(`Last request: by ${actor} ${times.when(createdAt)}: ${reason}. ${resultOf(request)}`);
+  printTable(rows, { rest: 'reason' });
 }
 
 async function showMissed(
@@ -105,11 +144,6 @@ async function showMissed(
     })),
     { drop: ['until'] },
   );
-}
-
-/** The tables of an older version hold no requests. */
-async function lastRequest({ ledger }: JobCatalog, job: string, scope: string | undefined) {
-  return await ledger.lastRequest(job, { scope }).catch(noneAfter(SchemaMismatchError, InvalidLockUseError));
 }
 
 function begunMs({ startedAt, createdAt }: Run): number {
@@ -143,8 +177,11 @@ async function showRun(jobs: JobCatalog, name: RunName, json = false): Promise<v
   if (run.claimedBy !== undefined) print(`attempt ${run.attempt}, by ${shown(run.claimedBy)}`);
   if (run.error !== undefined) print(run.error.split('\n').map(shown).join('\n'));
   if (run.result !== undefined) print(`result: ${shown(run.result)}`);
-  if (events.length === 0) return;
-  const rows = events.map((event) => ({
+  const acts = (await jobs.acts({ ...name, limit: 100 })) ?? [];
+  const entries = [...events, ...actsBeside(events, acts).map((act) => eventOf(act, jobs.now))];
+  if (entries.length === 0) return;
+  entries.sort((one, other) => one.at.getTime() - other.at.getTime());
+  const rows = entries.map((event) => ({
     at: times.at(event.at),
     event: event.kind,
     // A holder, or an operator with any name.
@@ -152,6 +189,11 @@ async function showRun(jobs: JobCatalog, name: RunName, json = false): Promise<v
     details: firstLines(event.detail),
   }));
   printTable(rows, { wrap: 'details' });
+}
+
+function eventOf(act: StoredAct, now: Date) {
+  const { at, verb: kind, actor, reason: detail, state } = act;
+  return { at, kind: state === 'done' ? kind : `${kind} ${stateOfAct(act, now)}`, actor, detail };
 }
 
 /** The head and the state of one run. @returns its times */

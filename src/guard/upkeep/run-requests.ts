@@ -2,11 +2,11 @@ import { SchemaMismatchError, type LockedTask, type SkipReason, type StatementOp
 import type { CallEnd } from '../../core/execution/event-hub';
 import { LastingFailure } from '../../core/lasting-failure';
 import { instanceOf, newOwner } from '../../core/lease/owner';
-import type { StoredRequest } from '../../ledger';
-import { isRequestDue } from '../../ledger/operator/request-run';
+import type { ActChange, ActStore, Run, StoredAct } from '../../ledger';
+import { isActDue } from '../../ledger/operator/request-run';
+import { firstLines } from '../../ledger/operator/state-of-run';
 import { periodOfKey } from '../../ledger/periods/period-of-key';
 import { calendarPeriodsOf, earliestTickOf } from '../../ledger/policy/job-policy';
-import type { RequestChange, RequestStore } from '../../ledger/request-store';
 import { runEventOf } from '../../ledger/run-store';
 import { limitOf, retryTransient } from '../../ledger/store-statements';
 import { storedError } from '../../ledger/tick/stored-text';
@@ -35,7 +35,7 @@ export class RunRequests implements Service {
   readonly #serving = new Set<Promise<OverdueResult | undefined>>();
 
   constructor(
-    private readonly requests: RequestStore,
+    private readonly acts: ActStore,
     private readonly calls: Calls,
     private readonly runner: OncePerJobRunner,
     private readonly registered: Pick<Register, 'jobOf'>,
@@ -54,11 +54,14 @@ export class RunRequests implements Service {
 
   async #serveAll(): Promise<StartedRuns | void> {
     try {
-      const { now, requests } = await this.requests.pending(limitOf(this.runner.context));
+      const { now, acts } = await this.acts.pending(limitOf(this.runner.context));
       this.#lastingFailure.end();
-      return { ended: Promise.all(requests.map((request) => this.#serveIfDue(request, now))).then(sumOf) };
+      const ofJobs = new Map<string, StoredAct[]>();
+      for (const act of acts) ofJobs.set(act.job ?? '', [...(ofJobs.get(act.job ?? '') ?? []), act]);
+      const serving = [...ofJobs.values()].map((requests) => this.#serveInTurn(requests, now));
+      return { ended: Promise.all(serving).then(sumOf) };
     } catch (error) {
-      // Without a usable table, there are no requests. ledger.requestRun() reports the fix.
+      // Without a usable table, there are no requests. An operator's `run` reports the fix.
       if (!(error instanceof SchemaMismatchError)) this.#lastingFailure.report(this.failure, error);
     }
   }
@@ -77,10 +80,14 @@ export class RunRequests implements Service {
     }
   }
 
-  async #serveIfDue(request: StoredRequest, now: Date): Promise<OverdueResult> {
-    const job = request.kind === 'run' ? this.#jobOf(request.job) : undefined;
-    const hasRun = job !== undefined && isRequestDue(request, now) && (await this.#serve(job, request, now));
-    return { started: Number(hasRun), overdue: 0 };
+  /** The scopes of a job share its lock. */
+  async #serveInTurn(requests: readonly StoredAct[], now: Date): Promise<OverdueResult> {
+    let started = 0;
+    for (const request of requests) {
+      const job = request.verb === 'run' ? this.#jobOf(request.job ?? '') : undefined;
+      if (job !== undefined && isActDue(request, now) && (await this.#serve(job, request, now))) started += 1;
+    }
+    return { started, overdue: 0 };
   }
 
   /** The name of a function decides the lock by its arguments, which a request does not have. */
@@ -90,25 +97,21 @@ export class RunRequests implements Service {
   }
 
   /** Never rejects. @returns whether the handler was called */
-  async #serve(job: AdmittedJob, request: StoredRequest, now: Date): Promise<boolean> {
+  async #serve(job: AdmittedJob, request: StoredAct, now: Date): Promise<boolean> {
     const { context } = this.runner;
-    const { id, takenBy, state } = request;
+    const { id, state } = request;
     const owner = newOwner(context.instance);
     let stopRenewing = (): void => {};
     try {
-      if (!(await this.requests.take(id, { owner, leaseMs: LEASE_MS }, limitOf(context)))) return false;
+      if (!(await this.acts.take(id, { owner, leaseMs: LEASE_MS }, limitOf(context)))) return false;
       stopRenewing = this.#keepTaken(id, owner);
-      const wasTaken = state === 'taken';
-      const isLost = wasTaken && (job.policy === undefined || (await this.#record(job, request, now)));
-      const end: RequestChange = isLost
-        ? {
-            state: 'interrupted',
-            outcome: `the lease of ${instanceOf(takenBy ?? '')} ended, and it has not come back`,
-          }
-        : await this.#run(job, request, now);
-      const change = (options: StatementOptions) => this.requests.change(id, owner, end, options);
+      const isLost = state === 'taken';
+      const end = isLost ? await this.#endOfLost(job, request, now) : await this.#run(job, request, now);
+      // Its run has not ended: the next check after this lease looks again.
+      if (end === undefined) return false;
+      const change = (options: StatementOptions) => this.acts.change(id, owner, end, options);
       await retryTransient(context, change, (outcome) => outcome !== 'nothing-ran');
-      return end.state === 'completed' || end.state === 'failed';
+      return !isLost && (end.state === 'done' || end.state === 'failed');
     } catch (error) {
       this.#warn(request, error);
       return false;
@@ -117,7 +120,7 @@ export class RunRequests implements Service {
     }
   }
 
-  async #run(job: AdmittedJob, request: StoredRequest, now: Date): Promise<RequestChange> {
+  async #run(job: AdmittedJob, request: StoredAct, now: Date): Promise<ActChange> {
     const report = this.calls.reportOf(job);
     // The report has the failure.
     await this.calls.execute(job, callOf(job, request, now), report).catch(() => undefined);
@@ -127,23 +130,37 @@ export class RunRequests implements Service {
     return end;
   }
 
-  /** Adds the request to the history of its run. Returns whether there is a run. */
-  async #record(job: AdmittedOncePerJob, request: StoredRequest, now: Date): Promise<boolean> {
+  /** How a request ends whose taker has not come back: as its run, if there is one. Without a run, it starts now. */
+  async #endOfLost(job: AdmittedJob, request: StoredAct, now: Date): Promise<ActChange | undefined> {
+    const isGone = `the lease of ${instanceOf(request.takenBy ?? '')} ended, and it has not come back`;
+    if (job.policy === undefined) return { state: 'failed', outcome: isGone };
+    const run = await this.#record(job, request, now);
+    return run === undefined ? await this.#run(job, request, now) : endOfRun(run, isGone);
+  }
+
+  /** Adds the request to the history of its run, once. */
+  async #record(job: AdmittedOncePerJob, request: StoredAct, now: Date): Promise<Run | undefined> {
     const { context } = this.runner;
-    const { scope, actor, reason: detail, createdAt } = request;
-    const periodKey = job.policy.periodAt(instantOf(job, request, now)).key;
+    const { scope, actor, reason: detail, at } = request;
+    const key = {
+      job: request.job ?? '',
+      scope,
+      periodKey: job.policy.periodAt(instantOf(job, request, now)).key,
+    };
+    const isOf = (event: { readonly at: Date; readonly kind: string }): boolean =>
+      event.kind === 'requested' && event.at.getTime() === at.getTime();
+    const isRecorded = (await context.store.events(key, limitOf(context))).some(isOf);
     return await context.store.change(
-      { job: request.job, scope, periodKey },
+      key,
       (found) => {
-        if (found === undefined) return { value: false };
-        const event = runEventOf(found.run, 'requested', detail, actor);
-        return { value: true, events: [{ ...event, at: createdAt }] };
+        const event = found && { ...runEventOf(found.run, 'requested', detail, actor), at };
+        return { value: found?.run, events: event && !isRecorded ? [event] : [] };
       },
       limitOf(context),
     );
   }
 
-  #warn({ job }: StoredRequest, error: unknown): void {
+  #warn({ job }: StoredAct, error: unknown): void {
     const message = `Could not record the outcome of the request to run job '${job}'.`;
     this.runner.context.events.warn(message, error);
   }
@@ -154,7 +171,7 @@ export class RunRequests implements Service {
     const change = { state: 'taken', afterMs: LEASE_MS } as const;
     const renew = (): void => {
       cancel = renewLater();
-      this.requests.change(id, owner, change, limitOf(context)).catch(() => {});
+      this.acts.change(id, owner, change, limitOf(context)).catch(() => {});
     };
     const renewLater = () => context.clock.schedule(RENEW_EVERY_MS, renew, { keepAlive: false });
     let cancel = renewLater();
@@ -162,20 +179,29 @@ export class RunRequests implements Service {
   }
 }
 
-function endOf({ outcome = 'lock-failed', reason, error }: Partial<CallEnd> = {}): RequestChange {
-  if (outcome === 'completed') return { state: outcome };
+function endOf({ outcome = 'lock-failed', reason, error }: Partial<CallEnd> = {}): ActChange {
+  if (outcome === 'completed') return { state: 'done' };
   if (outcome === 'failed') return { state: outcome, outcome: storedError(error) };
   if (outcome === 'lock-failed' || reason === undefined)
     return { state: 'open', outcome: storedError(error) };
-  return { state: RETRIED_SKIPS.has(reason) ? 'open' : 'skipped', outcome: reason };
+  return { state: RETRIED_SKIPS.has(reason) ? 'open' : 'refused', outcome: reason };
 }
 
-function callOf(job: AdmittedJob, request: StoredRequest, now: Date): JobCall<unknown> {
+/** `undefined` for a run that has not ended. */
+function endOfRun({ state, error, reason, nextAttemptAt }: Run, isGone: string): ActChange | undefined {
+  if (state === 'completed') return { state: 'done' };
+  if (state === 'skipped') return { state: 'refused', outcome: reason };
+  if (state === 'interrupted') return { state: 'failed', outcome: isGone };
+  const isOver = state === 'failed' && nextAttemptAt === undefined;
+  return isOver ? { state, outcome: firstLines(error) ?? reason } : undefined;
+}
+
+function callOf(job: AdmittedJob, request: StoredAct, now: Date): JobCall<unknown> {
   const { call, policy } = job;
   if (policy === undefined) return { task: call([]), args: [], call };
   const { scope } = request;
   const at = instantOf(job, request, now);
-  const run = { job: request.job, scope, periodKey: policy.periodAt(at).key };
+  const run = { job: request.job ?? '', scope, periodKey: policy.periodAt(at).key };
   const task: LockedTask<unknown> = (lock) => call(policy.resume?.(run) ?? [])(lock);
   return { task, args: [], call, at, scope, willRetry: false };
 }
@@ -184,8 +210,8 @@ function callOf(job: AdmittedJob, request: StoredRequest, now: Date): JobCall<un
  * An instant whose tick counts for the requested period, by default the current one. Of a job that runs once per tick, the
  * request is the tick: the instance that takes it over after a crash finds the run.
  */
-function instantOf({ policy }: AdmittedOncePerJob, { periodKey, createdAt }: StoredRequest, now: Date): Date {
-  if (policy.period.kind === 'tick') return createdAt;
+function instantOf({ policy }: AdmittedOncePerJob, { periodKey, at }: StoredAct, now: Date): Date {
+  if (policy.period.kind === 'tick') return at;
   const periods = calendarPeriodsOf(policy);
   if (periodKey === undefined || periods === undefined) return now;
   return earliestTickOf(periodOfKey(periodKey, periods), periods) ?? now;

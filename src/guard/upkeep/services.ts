@@ -14,9 +14,9 @@ export function servicesOf(
 ): Service[] {
   const runner = calls.requireOncePerRunner('The services need');
   const { context } = runner;
-  const { requests } = context.store;
+  const { acts } = context.store;
   const services: Service[] = [registered];
-  if (requests !== undefined) services.push(new RunRequests(requests, calls, runner, registered));
+  if (acts !== undefined) services.push(new RunRequests(acts, calls, runner, registered));
   services.push(new OverdueRuns(runner, registered));
   if (retention !== undefined || pollInterval !== false) services.push(purgeService(calls, retention));
   return services;

@@ -1,4 +1,5 @@
 import { noneAfter, SchemaMismatchError } from '../../core';
+import { DAY_MS } from '../../core/duration';
 import { readKnownRegister } from '../known-register';
 import { limitOf, retryTransient, type LedgerContext } from '../store-statements';
 
@@ -8,11 +9,14 @@ export const LONGEST_KEPT_DAYS = 36_500;
 /** How many runs one transaction deletes: few enough that claims do not wait for it. */
 const PURGED_AT_ONCE = 1000;
 
+/** So long, a notice that was sent is not stored again. */
+const NOTICES_KEPT_MS = 7 * DAY_MS;
+
 /** How many runs of a job and scope that runs once per tick always stay. */
 const KEPT_TICKS = 1000;
 
 /**
- * Purges the runs of old ticks, then other old runs, step by step, and then notices. Spares the catch-up windows of all
+ * Purges the runs of old ticks, then other old runs, step by step, and then acts and notices. Spares the catch-up windows of all
  * registered jobs. Retries a step that failed because of another transaction or had no answer in time. The signal ends
  * the purge after its transaction.
  *
@@ -42,8 +46,12 @@ export async function purgeRuns(
       from = step.next;
     } while (from !== undefined && !signal?.aborted);
   }
-  if (olderThanMs === undefined) return deleted;
-  const purging = context.store.requests?.purge(olderThanMs, limitOf(context));
-  await purging?.catch(noneAfter(SchemaMismatchError)); // Without the table, there are no notices.
+  const { acts, notices } = context.store;
+  const purging = [
+    ...(olderThanMs === undefined ? [] : [acts?.purge(olderThanMs, limitOf(context))]),
+    notices?.purge(NOTICES_KEPT_MS, limitOf(context)),
+  ];
+  // Without their tables, there are none.
+  await Promise.all(purging.map((each) => each?.catch(noneAfter(SchemaMismatchError))));
   return deleted;
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { InvalidLockUseError } from '../../core';
 import { parsePositiveDuration, type Duration } from '../../core/duration';
 import type { RegisteredJob } from '../job-register';
@@ -6,7 +6,7 @@ import { declaredPolicy, readKnownRegister } from '../known-register';
 import { periodOfKey } from '../periods/period-of-key';
 import { calendarPeriodsOf } from '../policy/job-policy';
 import { describeRun } from '../run';
-import type { RequestStore, StoredRequest } from '../request-store';
+import type { ActStore, StoredAct } from '../act-store';
 import { limitOf, type LedgerContext } from '../store-statements';
 import type { OperatorAct } from './decide-act';
 import { checkedScope, checkJob } from './run-name';
@@ -46,19 +46,29 @@ export async function requestRun(
   context: LedgerContext,
   job: string,
   request: RunRequest,
-): Promise<StoredRequest> {
-  const requests = requestsOf(context);
+): Promise<StoredAct> {
+  const acts = actsOf(context);
   const checked = await checkRequest(context, job, request);
+  const { actor, reason } = request;
   // So a job and scope have one request at a time.
-  const [id, { actor, reason }] = [requestIdOf(job, checked.scope), request];
-  const added = { ...checked, id, kind: 'run', actor, reason, dueInMs: 0 } as const;
-  const isNew = await requests.add(added, { ...limitOf(context), replaces: true });
-  const stored = await requests.find(id, limitOf(context));
+  const openKey = idOf('run', job, checked.scope);
+  const added = { ...checked, id: randomUUID(), verb: 'run', openKey, actor, reason, state: 'open' } as const;
+  const isNew = await acts.add(added, limitOf(context));
+  const stored = await lastRequest(context, job, checked.scope);
   if (isNew && stored !== undefined) return stored;
-  const by = stored
-    ? `${stored.actor} at ${timeText(stored.createdAt)}: ${stored.reason}`
-    : 'another operator';
+  const by = stored ? `${stored.actor} at ${timeText(stored.at)}: ${stored.reason}` : 'another operator';
   throw refusal(job, `it was requested by ${by}. That request has not ended`);
+}
+
+/** The newest request to run this job, also if it has ended. One that has expired stays `open`. */
+export async function lastRequest(
+  context: LedgerContext,
+  job: string,
+  scope: string,
+): Promise<StoredAct | undefined> {
+  const query = { verb: 'run', job, scope, limit: 1 };
+  const [newest] = await actsOf(context).list(query, limitOf(context));
+  return newest;
 }
 
 /** @throws InvalidLockUseError for a job that no instance would start */
@@ -109,20 +119,20 @@ async function periodKeyOf(
   throw refusal(job, `${describeRun(run)} ${sentence}. ${fix}`.trim().replace(/\.$/, ''));
 }
 
-export function requestsOf({ store }: LedgerContext): RequestStore {
-  if (store.requests !== undefined) return store.requests;
+function actsOf({ store }: LedgerContext): ActStore {
+  if (store.acts !== undefined) return store.acts;
   throw new InvalidLockUseError(
     'Cannot request a run in memory. Create the guard with createJobGuard of a driver.',
   );
 }
 
 /** Whether an instance may take it: it is open and due, or its taker has let its lease expire. */
-export function isRequestDue({ state, dueAt, leaseUntil }: StoredRequest, now: Date): boolean {
+export function isActDue({ state, dueAt, leaseUntil }: StoredAct, now: Date): boolean {
   return (state === 'open' ? dueAt : (leaseUntil ?? now)) <= now;
 }
 
 /** The same id for the same values. */
-export function requestIdOf(...of: readonly unknown[]): string {
+export function idOf(...of: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(of)).digest('base64url');
 }
 

@@ -12,12 +12,10 @@ import { limitOf, type LedgerContext } from '../store-statements';
 import type { CalendarPeriod } from '../periods/period';
 import { fixedScopeOf } from '../policy/job-policy';
 import { checkInstant, type Run, type RunEvent } from '../run';
-import type { StoredRequest } from '../request-store';
 import type { RunLogEntry } from '../run-log-store';
 import type { RunQuery } from '../run-store';
 import { findGaps } from './backfill';
 import { explain, type ExplainOptions, type Explanation } from './explain';
-import { requestIdOf, requestsOf } from './request-run';
 import type { PeriodicJob } from '../expected';
 import { checkedScope, checkJob, checkQuery, runKeyOf, type RunName } from './run-name';
 
@@ -133,17 +131,6 @@ export class RunLedger {
     const { context, lockOf } = this.options;
     const tick = { scope: checkedScope(scope ?? fixedScopeOf(known.policy)), at, lock: lockOf(job) ?? job };
     return await explain(context, known, { ...tick, timeZone });
-  }
-
-  /** The newest request to run this job, also if it has ended. One that has expired stays `open`. */
-  async lastRequest(
-    job: string,
-    { scope = '' }: { readonly scope?: string | undefined } = {},
-  ): Promise<StoredRequest | undefined> {
-    checkJob(job);
-    const { context } = this.options;
-    const id = requestIdOf(job, checkedScope(scope));
-    return await requestsOf(context).find(id, limitOf(context));
   }
 
   #jobOf(job: string): PeriodicJob {

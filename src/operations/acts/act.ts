@@ -2,7 +2,7 @@ import { InvalidLockConfigurationError, InvalidLockUseError } from '../../core';
 import { describeValue } from '../../core/options';
 import type { JobGuard } from '../../guard';
 import { callsOf, type GuardParts } from '../../guard/calls/calls';
-import type { StoredRequest } from '../../ledger';
+import type { NewAct, StoredAct } from '../../ledger';
 import { checkAct, type OperatorAct } from '../../ledger/operator/decide-act';
 import { JobCatalog } from '../job-catalog';
 import { timeAt, type WhenOfJob } from '../overview';
@@ -41,6 +41,8 @@ export interface Field {
 /** What an operator can do. Its command, its form and its method are made from this. */
 export interface Act {
   readonly verb: Verb;
+  /** An act on a lock is done, although it cannot be recorded. */
+  readonly of: 'run' | 'job' | 'lock' | 'store';
   /** The operands of the command: names of values. */
   readonly operands: string;
   /** What the help of the command tells about it. */
@@ -69,8 +71,14 @@ export interface Plan {
   readonly confirm?: Confirmation | undefined;
   /** Why there is nothing to do. */
   readonly nothing?: string | undefined;
+  /** What it is about, for the record, with the state before it. `undefined`: it records itself. */
+  readonly about?: ActSubject | undefined;
   /** @throws ConflictError if the state has changed since the plan */
-  perform(): Promise<Omit<ActResult, 'text'> & { readonly text?: string }>;
+  perform(): Promise<Omit<ActResult, 'text' | 'act'> & Partial<Pick<ActResult, 'text' | 'act'>>>;
+}
+
+export interface ActSubject extends Pick<NewAct, 'job' | 'scope' | 'periodKey' | 'lock'> {
+  readonly before?: object | undefined;
 }
 
 export interface Confirmation {
@@ -83,10 +91,12 @@ export interface Confirmation {
 export interface ActResult {
   /** What has happened, for people. */
   readonly text: string;
+  /** The id of its record, which `operations(guard).acts()` lists. `undefined`: it was done, but not recorded. */
+  readonly act: string | undefined;
   /** For machines. */
   readonly facts: object;
   /** The request to run a job, if the act has waited for its end. */
-  readonly ended?: StoredRequest;
+  readonly ended?: StoredAct;
 }
 
 export interface DeskOptions {

@@ -2,9 +2,10 @@ import { InvalidLockConfigurationError, InvalidLockUseError } from '../../core';
 import { checkOptionNames, describeValue } from '../../core/options';
 import type { JobGuard } from '../../guard';
 import type { OperatorAct } from '../../ledger/operator/decide-act';
-import { Desk, type Act, type ActResult, type Plan, type Values, type Verb } from './act';
+import { ConflictError, Desk, type Act, type ActResult, type Plan, type Values, type Verb } from './act';
 import { forget, purge } from './jobs';
 import { pause, release, resume } from './locks';
+import { ActRecord } from './record';
 import { rerun, resolve, run, skip } from './runs';
 
 /** Of an operator's act, in the order of the help. */
@@ -19,8 +20,17 @@ export function actOf(verb: string): Act {
   throw new InvalidLockUseError(`There is no act '${verb}'.`);
 }
 
+interface PlannedAct extends Plan {
+  readonly act: Act;
+  readonly values: Values;
+}
+
 /** Plans an act with the values of a command, a form or a method. An empty text counts as none. */
-export async function planOf(act: Act, desk: Desk, given: Readonly<Record<string, unknown>>): Promise<Plan> {
+export async function planOf(
+  act: Act,
+  desk: Desk,
+  given: Readonly<Record<string, unknown>>,
+): Promise<PlannedAct> {
   const values: Values = Object.fromEntries(
     Object.entries(given).filter(([, value]) => value !== '' && value !== false && value !== undefined),
   ) as Values;
@@ -35,12 +45,23 @@ export async function planOf(act: Act, desk: Desk, given: Readonly<Record<string
   }
   const missing = act.fields.find(({ name, required, choices }) => required && choices && !values[name]);
   if (missing) refuseChoice(missing.name, undefined, missing.choices ?? []);
-  return await act.plan(desk, values);
+  return { ...(await act.plan(desk, values)), act, values };
 }
 
-export async function performed({ done }: Pick<Act, 'done'>, plan: Plan): Promise<ActResult> {
-  if (plan.nothing !== undefined) return { text: plan.nothing, facts: {} };
-  return { text: done, ...(await plan.perform()) };
+/** Does what was planned, and records it. */
+export async function performed(desk: Desk, { act, values, ...plan }: PlannedAct): Promise<ActResult> {
+  if (plan.nothing !== undefined) return { text: plan.nothing, act: undefined, facts: {} };
+  if (plan.about === undefined) return { text: act.done, act: undefined, ...(await plan.perform()) };
+  const record = await ActRecord.begin(act, desk, { ...plan.about, values });
+  try {
+    const { text = act.done, ...result } = await plan.perform();
+    await record.end('done');
+    return { ...result, ...record.result(text) };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    await record.end(error instanceof ConflictError ? 'refused' : 'failed', message);
+    throw error;
+  }
 }
 
 function refuseChoice(name: string, value: unknown, choices: readonly string[]): never {
@@ -160,8 +181,9 @@ export function actMethods(guard: JobGuard): ActMethods {
       const names = ['actor', 'reason', ...SUBJECTS, ...act.fields.map(({ name }) => name)];
       checkOptionNames(values, names, `operations(guard).${verb}`);
       const { actor, reason, ...others } = values as unknown as OperatorAct & Record<string, unknown>;
-      const plan = await planOf({ verb, ...act }, new Desk(guard, { actor, reason }), others);
-      return await performed(act, plan);
+      const desk = new Desk(guard, { actor, reason });
+      const plan = await planOf({ verb, ...act }, desk, others);
+      return await performed(desk, plan);
     };
   const methods = [...ACTS].map(([verb, act]) => [verb, methodOf(act)]);
   return Object.fromEntries(methods) as Record<Verb, never>;

@@ -7,6 +7,7 @@ import { ConflictError, textOf, type Act, type Desk, type Plan, type Values } fr
 
 export const forget: Act = {
   verb: 'forget',
+  of: 'job',
   operands: '<job>',
   summary: 'remove a job that your code no longer has from the register',
   label: 'Forget',
@@ -32,13 +33,10 @@ async function planForget(desk: Desk, values: Values): Promise<Plan> {
   const idleMs = registered ? now.getTime() - registered.registeredAt.getTime() : IDLE_AFTER_MS;
   if (!stored || idleMs < IDLE_AFTER_MS) refuse();
   return {
+    about: { job, before: registered?.declared },
     lines: [`remove job ${job} from the register, so that it is never late. Its runs and its lock stay`],
     async perform() {
       if (!(await context.store.forgetJob(job, IDLE_AFTER_MS, limitOf(context)))) refuse();
-      // No table keeps it.
-      desk.parts.events.warn(
-        `${desk.by.actor} has removed job '${job}' from the register: ${desk.by.reason}`,
-      );
       return { facts: { forgotten: job } };
     },
   };
@@ -46,6 +44,7 @@ async function planForget(desk: Desk, values: Values): Promise<Plan> {
 
 export const purge: Act = {
   verb: 'purge',
+  of: 'store',
   operands: '',
   summary: 'delete runs that ended long ago',
   label: 'Purge',
@@ -75,6 +74,7 @@ async function planPurge(desk: Desk, values: Values): Promise<Plan> {
     ? `the records of locks that ended more than ${olderThan} ago. Other programs, such as ShedLock for Java, need them`
     : `the runs that ended more than ${olderThan} ago, except for the newest of each job`;
   return {
+    about: {},
     lines: [`delete ${what}`],
     async perform() {
       const deleted = context

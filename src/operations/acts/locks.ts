@@ -29,6 +29,7 @@ const LOCK = { name: 'lock', kind: 'text', value: 'name', description: 'a lock, 
 
 export const pause: Act = {
   verb: 'pause',
+  of: 'lock',
   operands: '[job]',
   summary: 'keep a job from starting, on all instances',
   label: 'Pause',
@@ -70,6 +71,7 @@ async function planPause(desk: Desk, values: Values): Promise<Plan> {
   return {
     lines,
     confirm: others.length > 0 ? { text, items: others, value: lock } : undefined,
+    about: { job, lock, before: before && stateBefore(before) },
     async perform() {
       const owner = newHoldOwner(desk.by.actor, desk.by.reason, new Date(clock.wallMs()));
       const hold = async (): Promise<boolean> =>
@@ -131,6 +133,7 @@ async function stateOf({ guard: { locks } }: Desk, name: string): Promise<LockSt
 
 export const resume: Act = {
   verb: 'resume',
+  of: 'lock',
   operands: '[job]',
   summary: 'end a pause, so that overdue runs start',
   label: 'Resume',
@@ -154,6 +157,7 @@ async function planResume(desk: Desk, values: Values): Promise<Plan> {
       `end the pause of lock ${lock} by ${heldBy}, which lasts until ${timeText(heldUntil)}`,
       ...skipped.map(({ job: of, periodKey }) => `skip job ${of} for ${periodKey}`),
     ],
+    about: { job, lock, before: stateBefore(state) },
     async perform() {
       for (const { job: of, scope, periodKey: period } of skipped)
         await (await skip.plan(desk, { job: of, scope, period })).perform();
@@ -199,6 +203,7 @@ async function periodsDueDuring(known: JobCatalog, name: string, heldBy: string)
 
 export const release: Act = {
   verb: 'release',
+  of: 'lock',
   operands: '<lock>',
   summary: 'release a lock whose holder is dead',
   label: 'Release',
@@ -235,12 +240,17 @@ async function planRelease(desk: Desk, values: Values): Promise<Plan> {
       'The holder is not stopped, so first make sure that it has ended.',
     ],
     confirm: mayLive ? { text, value: leaseOf(lockedBy) } : undefined,
+    about: { lock: name, before: stateBefore(state) },
     async perform() {
       if (!(await forceRelease(desk, name, state)))
         throw new ConflictError(`Lock '${name}' was not released: its holder has changed meanwhile.`);
       return { facts: { released: name, owner: lockedBy } };
     },
   };
+}
+
+function stateBefore({ isHeld, lockedBy, lockUntil }: LockState): object {
+  return { isHeld, lockedBy, lockUntil };
 }
 
 /** @returns `false` if this holder does not have the lock any more: nothing was changed */

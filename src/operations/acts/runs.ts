@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { instanceOf } from '../../core/lease/owner';
-import type { Run, StoredRequest } from '../../ledger';
+import type { Run, StoredAct } from '../../ledger';
 import { addRuns, periodsToAdd } from '../../ledger/operator/backfill';
 import {
   decideRerun,
@@ -9,16 +9,16 @@ import {
   type ActVerdict,
   type OperatorAct,
 } from '../../ledger/operator/decide-act';
-import { checkRequest, requestRun } from '../../ledger/operator/request-run';
-import { firstLines, stateOfRun } from '../../ledger/operator/state-of-run';
+import { checkRequest, lastRequest, requestRun } from '../../ledger/operator/request-run';
+import { stateOfRun } from '../../ledger/operator/state-of-run';
 import { dateOf, dayOf } from '../../ledger/periods/business-date';
 import { periodOfKey } from '../../ledger/periods/period-of-key';
 import { calendarPeriodsOf, fixedScopeOf } from '../../ledger/policy/job-policy';
 import { checkInstant, describeRun, newRunOf, type RunKey } from '../../ledger/run';
 import { runEventOf, type Decision, type FoundRun } from '../../ledger/run-store';
-import { limitOf } from '../../ledger/store-statements';
+import { limitOf, type LedgerContext } from '../../ledger/store-statements';
 import type { JobCatalog } from '../job-catalog';
-import { countText } from '../state-texts';
+import { countText, stateOfAct } from '../state-texts';
 import {
   ConflictError,
   optionalText,
@@ -36,6 +36,7 @@ const NOT_STOPPED = 'is not stopped, so first make sure that it has ended.';
 
 export const run: Act = {
   verb: 'run',
+  of: 'job',
   operands: '<job> [period]',
   summary: 'run a job now, on one of its instances, or add runs of past periods',
   label: 'Run now',
@@ -96,33 +97,31 @@ async function planRequest(desk: Desk, values: Values): Promise<Plan> {
     async perform() {
       const request = await orConflict(requestRun(jobs.context, job, asked));
       const text = `Requested. The request expires in ${within}.`;
-      if (values['wait'] !== true || desk.note === undefined) return { text, facts: { request } };
+      const act = request.id;
+      if (values['wait'] !== true || desk.note === undefined) return { text, act, facts: { request } };
       desk.note(text);
-      const ended = await endOf(jobs, request);
-      return { text: resultOf(ended), facts: { request: ended }, ended };
+      const ended = await endOf(jobs.context, request);
+      const by = ended.takenBy === undefined ? '' : ` on ${instanceOf(ended.takenBy)}`;
+      return {
+        text: `Job ${job}${by}: ${stateOfAct(ended, ended.expiresAt)}.`,
+        act,
+        facts: { request: ended },
+        ended,
+      };
     },
   };
 }
 
-async function endOf({ ledger }: JobCatalog, given: StoredRequest): Promise<StoredRequest> {
+async function endOf(context: LedgerContext, given: StoredAct): Promise<StoredAct> {
   let request = given;
   // On this host's clock, with time for the last check.
-  const isWaiting = ({ endedAt, state, expiresAt }: StoredRequest): boolean =>
+  const isWaiting = ({ endedAt, state, expiresAt }: StoredAct): boolean =>
     endedAt === undefined && (state === 'taken' || Date.now() < expiresAt.getTime() + 5000);
   while (isWaiting(request)) {
     await delay(1000);
-    request = (await ledger.lastRequest(request.job, request)) ?? request;
+    request = (await lastRequest(context, request.job ?? '', request.scope)) ?? request;
   }
   return request;
-}
-
-/** A sentence about a request that has ended, or has not started. */
-export function resultOf({ job, state, takenBy, outcome }: StoredRequest): string {
-  const on = takenBy === undefined ? '' : ` on ${instanceOf(takenBy)}`;
-  const why = outcome === undefined ? '' : `: ${firstLines(outcome)}`;
-  return state === 'open'
-    ? `The request has expired, and job ${job} has not started${why}.`
-    : `Job ${job}: ${state}${on}${why}.`;
 }
 
 async function planRange(desk: Desk, values: Values): Promise<Plan> {
@@ -138,6 +137,7 @@ async function planRange(desk: Desk, values: Values): Promise<Plan> {
   return {
     lines: [`add a run of ${job} for each business day from ${from} to ${to} that has none`],
     confirm: { text, items, value: items.join(' ') },
+    about: { job, scope },
     nothing: items.length === 0 ? `No business day from ${from} to ${to} lacks a run.` : undefined,
     async perform() {
       const added = await addRuns(context, jobs.policy, { periods, scope, act: desk.by });
@@ -148,6 +148,7 @@ async function planRange(desk: Desk, values: Values): Promise<Plan> {
 
 export const rerun: Act = {
   verb: 'rerun',
+  of: 'run',
   operands: '<job> [period]',
   summary: 'run a period again that has failed, was interrupted or skipped',
   label: 'Run it again',
@@ -176,6 +177,7 @@ export const rerun: Act = {
 
 export const resolve: Act = {
   verb: 'resolve',
+  of: 'run',
   operands: '<job> <period>',
   summary: 'record the outcome of a run that was interrupted',
   label: 'Record the outcome',
@@ -206,6 +208,7 @@ export const resolve: Act = {
 
 export const skip: Act = {
   verb: 'skip',
+  of: 'run',
   operands: '<job> <period>',
   summary: 'record that a period has no run',
   label: 'Skip',
@@ -247,6 +250,7 @@ async function planChange(desk: Desk, values: Values, change: Change): Promise<P
   return {
     lines: [`${describeRun(name)} ${sentence(before)}`, ...change.lines],
     confirm: before && change.confirm?.(before),
+    about: { ...name, before: before && stateBefore(before) },
     async perform() {
       const { context, ledger } = jobs;
       if (!(await change.insert?.(jobs, name)))
@@ -255,6 +259,10 @@ async function planChange(desk: Desk, values: Values, change: Change): Promise<P
       return { text: `Recorded. It ${sentence(run)}.`, facts: { run, before } };
     },
   };
+}
+
+function stateBefore({ state, generation, attempt, claimedBy }: Run): object {
+  return { state, generation, attempt, claimedBy };
 }
 
 async function insertSkipped(jobs: JobCatalog, name: RunKey, act: OperatorAct): Promise<boolean> {

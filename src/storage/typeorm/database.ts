@@ -39,7 +39,8 @@ export const ENTITY_NAMES = [
   ['run', 'CronlatchRun'],
   ['event', 'CronlatchRunEvent'],
   ['job', 'CronlatchJob'],
-  ['request', 'CronlatchRunRequest'],
+  ['act', 'CronlatchRunAct'],
+  ['notice', 'CronlatchRunNotice'],
   ['log', 'CronlatchRunLog'],
 ] as const;
 

@@ -36,7 +36,7 @@ const OPTIONS = [
 interface TableMigration {
   readonly name: string;
   /** The tables after which a migration is named if they are not the default ones. */
-  readonly of: readonly ('lock' | 'rowLock' | 'run' | 'job' | 'request')[];
+  readonly of: readonly ('lock' | 'rowLock' | 'run' | 'job' | 'act')[];
   /** TypeORM orders migrations by the timestamp at the end of the name, and identifies them by the whole name. */
   readonly timestamp: number;
 }
@@ -45,7 +45,7 @@ const MIGRATIONS: Readonly<Record<TableSet | 'default', TableMigration>> = {
   lock: { name: 'CronlatchLockTable', of: ['lock'], timestamp: 1763596800000 },
   ledger: { name: 'CronlatchLedgerTables', of: ['run'], timestamp: 1763596800001 },
   jobs: { name: 'CronlatchJobTable', of: ['job'], timestamp: 1763596800003 },
-  operations: { name: 'CronlatchOperationTables', of: ['request'], timestamp: 1763596800004 },
+  operations: { name: 'CronlatchOperationTables', of: ['act'], timestamp: 1763596800004 },
   'row-lock': { name: 'CronlatchRowLockTable', of: ['rowLock'], timestamp: 1763596800002 },
   default: { name: 'CronlatchTables', of: ['lock', 'run', 'job'], timestamp: 1763596800005 },
 };

@@ -92,7 +92,8 @@ export class DatabaseAccess {
       ...forTables,
       tables: { run: tableOf('run', named, database), event: tableOf('event', named, database) },
       jobTable: tableOf('job', named, database),
-      requestTable: tableOf('request', named, database),
+      actTable: tableOf('act', named, database),
+      noticeTable: tableOf('notice', named, database),
       logTable: tableOf('log', named, database),
       statementTimeoutMs,
     };

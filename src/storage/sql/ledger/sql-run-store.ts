@@ -8,7 +8,6 @@ import {
 import type { JobAnswer, JobRegister, JobRegistration } from '../../../ledger/job-register';
 import { describeRun } from '../../../ledger/run';
 import type { Claim, LatestRun, Run, RunEvent, RunKey, RunSummary } from '../../../ledger/run';
-import type { RequestStore } from '../../../ledger/request-store';
 import type {
   Decision,
   FoundRun,
@@ -38,7 +37,7 @@ import type { RunTables } from '../schema/tables';
 import { VerifiedTables, type SqlTablesOptions } from '../tables/verified-tables';
 import { answeredJson, jobTexts, readJobs, registeredJson, statementsOn } from './job-statements';
 import { deletionOf, PurgeWalk } from './purge-walk';
-import { SqlRequestStore } from './sql-request-store';
+import { SqlActStore } from './sql-act-store';
 import { SqlRunLogs } from './sql-run-logs';
 import { readEvent, readId, readPeek, readRun, readScope, readSummary, readText } from './run-rows';
 import {
@@ -53,7 +52,8 @@ import {
 export interface SqlRunStoreOptions extends SqlDatabase, SqlTablesOptions {
   readonly tables: RunTables;
   readonly jobTable: TableDefinition;
-  readonly requestTable: TableDefinition;
+  readonly actTable: TableDefinition;
+  readonly noticeTable: TableDefinition;
   readonly logTable: TableDefinition;
   /** For calls without a limit of their own. */
   readonly statementTimeoutMs: number;
@@ -74,7 +74,8 @@ export function refuseLoss({ findLoss }: Pick<SqlDatabase, 'findLoss'>, key: Run
 
 /** Keeps runs in two SQL tables, and the register of jobs in a third one. */
 export class SqlRunStore implements RunStore {
-  readonly requests: RequestStore;
+  readonly acts: SqlActStore;
+  readonly notices: SqlActStore;
   /** @internal */
   readonly database: SqlDatabase;
   readonly logs: SqlRunLogs;
@@ -88,7 +89,8 @@ export class SqlRunStore implements RunStore {
     this.#options = options;
     this.logs = new SqlRunLogs(options);
     const { jobTable, tables, groupingClock } = options;
-    this.requests = new SqlRequestStore(options);
+    this.acts = new SqlActStore(options, options.actTable);
+    this.notices = new SqlActStore(options, options.noticeTable);
     this.#jobs = new VerifiedTables(options, [jobTable], ([found]) =>
       statementsOn(jobTable, found, options.dialect, jobTexts),
     );

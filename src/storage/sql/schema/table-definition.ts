@@ -3,7 +3,7 @@ export interface TableDefinition {
   /** One part, or schema and table: plain identifiers, still unquoted. */
   readonly path: readonly string[];
   /** What a row stands for, used in messages. */
-  readonly row: 'lock' | 'run' | 'job' | 'request';
+  readonly row: 'lock' | 'run' | 'job' | 'act';
   readonly columns: readonly TableColumn[];
   /** The column that is the primary key. Without one, an id numbers the rows. */
   readonly primaryKey?: string | undefined;

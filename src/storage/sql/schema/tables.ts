@@ -122,24 +122,33 @@ const jobColumns = (nameLength: number): readonly TableColumn[] => [
   needed('registered_at', INSTANT),
 ];
 
-/** Requests to run a job, and notices that wait to be sent. */
-const requestColumns = (nameLength: number): readonly TableColumn[] => [
+/** What operators did or asked for. Notices that wait to be sent have the same columns. */
+const actColumns = (nameLength: number): readonly TableColumn[] => [
   { ...needed('id', text(64)), isKey: true },
-  needed('kind', word(8)),
-  { ...needed('job_name', text(nameLength)), isKey: true },
+  needed('at', INSTANT),
+  needed('actor', text(255)),
+  needed('verb', word(12)),
+  { ...optional('job_name', text(nameLength)), isKey: true },
   needed('scope', text(64), ''),
   optional('period_key', text(64)),
-  needed('state', word(12)),
-  needed('actor', text(255)),
+  { ...optional('lock_name', text(nameLength)), isKey: true },
   needed('reason', NOTE),
-  needed('created_at', INSTANT),
+  optional('detail', NOTE),
+  needed('state', word(12)),
+  // NULL does not collide with NULL in the unique index: a row has it until it has ended.
+  { ...optional('open_key', text(64)), isKey: true },
   needed('due_at', INSTANT),
   needed('expires_at', INSTANT),
   optional('taken_by', text(255)),
   optional('lease_until', INSTANT),
-  needed('attempt', COUNT, 0),
+  needed('tries', COUNT, 0),
   optional('ended_at', INSTANT),
   optional('outcome', NOTE),
+];
+
+const actIndexes = (table: string): readonly TableIndex[] => [
+  { name: `uq_${table}`, columns: ['open_key'], isUnique: true },
+  { name: `ix_${table}_at`, columns: ['at'], isUnique: false },
 ];
 
 const logColumns = (): readonly TableColumn[] => [
@@ -168,7 +177,7 @@ interface Table {
   readonly indexes?: (table: string) => readonly TableIndex[];
 }
 
-type TableKind = 'lock' | 'rowLock' | 'run' | 'event' | 'job' | 'request' | 'log';
+type TableKind = 'lock' | 'rowLock' | 'run' | 'event' | 'job' | 'act' | 'notice' | 'log';
 
 const LEDGER = { set: 'ledger', option: 'runTable', defaultName: 'cronlatch_run', longest: 50 } as const;
 const OPERATIONS = { ...LEDGER, set: 'operations' } as const;
@@ -192,13 +201,8 @@ const TABLES: Readonly<Record<TableKind, Table>> = {
   run: { ...LEDGER, row: 'run', columns: runColumns, indexes: runIndexes },
   event: { ...LEDGER, suffix: '_event', row: 'run', columns: eventColumns, indexes: eventIndexes },
   job: { set: 'jobs', option: 'jobTable', defaultName: 'cronlatch_job', row: 'job', columns: jobColumns },
-  request: {
-    ...OPERATIONS,
-    suffix: '_request',
-    row: 'request',
-    columns: requestColumns,
-    indexes: (table) => [{ name: `ix_${table}`, columns: ['state'], isUnique: false }],
-  },
+  act: { ...OPERATIONS, suffix: '_act', row: 'act', columns: actColumns, indexes: actIndexes },
+  notice: { ...OPERATIONS, suffix: '_notice', row: 'act', columns: actColumns, indexes: actIndexes },
   log: { ...OPERATIONS, suffix: '_log', row: 'run', columns: logColumns, indexes: eventIndexes },
 };
 
