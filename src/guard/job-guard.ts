@@ -1,6 +1,7 @@
 import type { RunningLock } from '../core';
 import {
   EventHub,
+  InvalidLockUseError,
   LockingTaskExecutor,
   systemClock,
   type Duration,
@@ -99,6 +100,7 @@ export class JobGuard {
     const startUpkeep = (): void => this.#upkeep.start();
     this.#parts = { clock, registry, executor, events, oncePerRunner, registered, startUpkeep };
     const calls = (this.#calls = createCalls(this, this.#parts));
+    this.enable(options.enabled ?? true);
     const services = registered ? servicesOf(calls, registered, options) : [];
     if (options.notify !== undefined && registered && noticesOf)
       services.push(noticesOf(calls, this.locks, options, registered.lateAfterMs));
@@ -116,7 +118,6 @@ export class JobGuard {
     this.#closing.add({ stop: () => upkeep.stop(), release: () => upkeep.close() });
     this.#closing.add({ release: () => logs?.flush() });
     if (options.notify !== undefined) upkeep.start();
-    if (options.standby !== undefined) this.standby(options.standby);
     if (logger !== false) logEvents(events, logger, { instance, repeats: outages });
   }
 
@@ -165,15 +166,19 @@ export class JobGuard {
   }
 
   /**
-   * `true` puts this instance on standby, for example in a blue-green deployment. It runs no jobs then, as if each had
-   * `enabled: false`, but the reason of a skip is `standby`. Overdue runs and the purge of `retention` wait, and a
-   * run that has started goes on. The locks of `lockManager()` belong to no job and are not affected. A function is called
-   * for each tick and each check for overdue runs, and must not fail.
+   * `false`: this instance runs no jobs, as if each had `enabled: false`, for example in a blue-green deployment. The purge
+   * of `retention` waits, too, and a run that has started goes on. The locks of `lockManager()` are not affected.
    *
+   * @param enabled a function is handled as that of a job
    * @throws InvalidLockConfigurationError if it is neither a boolean nor a function
    */
-  standby(standby: boolean | (() => boolean)): void {
-    this.#calls.setStandby(standby, true);
+  enable(enabled: boolean | (() => boolean)): void {
+    this.#calls.enable(enabled, true);
+  }
+
+  /** @internal */
+  standby(): never {
+    throw new InvalidLockUseError('guard.standby is gone. Use guard.enable.');
   }
 
   /**

@@ -35,7 +35,6 @@ const STATES = [
     'clock',
     'stuck',
     'on hold',
-    'standby',
     'missed',
     'late',
     'unreachable',
@@ -52,7 +51,7 @@ export interface JobOverview {
    * - `running`: one of its runs is running, or an instance holds its lock and no other job has that. It comes before all others but `stuck` and `clock`.
    * - `due`: its newest run is waiting for an attempt, or its process is gone.
    * - `kept`: the run has ended, and `lockAtLeastFor` keeps its lock.
-   * - `disabled`: `enabled` is `false`.
+   * - `disabled`: its `enabled` is `false`, or that of all guards that declare it.
    * - `not run yet`: it keeps runs, and has none.
    * - `no record`: it has only a lock, and no instance has answered a tick yet.
    * - `ok`: nothing of that.
@@ -186,7 +185,7 @@ function overviewOfJob(found: KnownJob, others: readonly JobRemark[]): JobOvervi
   // The row of a lock that several jobs share does not show which of them runs.
   const isHeld = isHeldByProcess(lock);
   const isRecorded = job?.declared.kind !== 'lock';
-  const isOn = job?.declared.enabled !== false;
+  const isOn = job?.declared.disabled === undefined;
   const words: Partial<Record<string, boolean>> = {
     unreachable: found.isUnreachable && isOn,
     due:

@@ -12,7 +12,7 @@ const STATES: readonly (readonly [Tone, symbol: string, states: readonly string[
   ['red', '✗', ['failed', 'late', 'unreachable', 'unreadable', 'clock', 'stuck']],
   ['red', '!', ['interrupted']],
   ['red', '○', ['missed']],
-  ['yellow', '‖', ['on hold', 'standby']],
+  ['yellow', '‖', ['on hold']],
   ['yellow', '◌', ['kept', 'due', 'pending']],
   ['cyan', '▶', ['running', 'held', 'in use']],
   ['green', '✓', ['ok', 'completed']],

@@ -31,7 +31,7 @@ async function fill(bench: Operated): Promise<{ readonly today: string; readonly
   const { guard, runDaysAgo, query } = bench;
   await registerEarlier(bench, dailyJob('send-invoices'));
   for (const days of [4, 3, 1, 0]) await runDaysAgo('send-invoices', days);
-  const off = dailyJob('disabled-report', { enabled: false });
+  const off = dailyJob('disabled-report', { disabled: 'job' });
   const lockOnly = ['clean-up', 'refresh-views'].map((job) =>
     dailyJob(job, { kind: 'lock', timeZone: undefined }),
   );

@@ -6,7 +6,7 @@ import type { JobGuardOptions, LabelledConfiguration, MethodOptions } from './jo
 const METHOD_OPTIONS = ['enabled', 'onSkip'] satisfies (keyof MethodOptions)[];
 
 const STORE = ['lockProvider', 'pollInterval', 'statementTimeout', 'nameLength', 'keepRows', 'grouping'];
-const OPERATION = ['standby', 'retention', 'keepLog', 'redact', 'lazy', 'logger', 'lateAfter', 'notify'];
+const OPERATION = ['enabled', 'retention', 'keepLog', 'redact', 'lazy', 'logger', 'lateAfter', 'notify'];
 const PROCESS = ['instanceName', 'clock', 'events', 'random'];
 const DEFAULTS = ['defaultLockAtMostFor', 'defaultLockAtLeastFor', 'defaultKeepAlive', 'defaultTimeZone'];
 const TABLES = ['lockTable', 'runTable', 'jobTable', 'schema', 'columns'];
@@ -23,8 +23,11 @@ const CATCH_UP = ['catchUp', 'catchUpWindow', 'catchUpLimit'];
 const ONCE_PER_OPTIONS = [...PERIOD, ...RUNS, ...CATCH_UP, ...METHOD_OPTIONS];
 const RETRY_OPTIONS = ['maxAttempts', 'initialDelay', 'factor', 'maxDelay', 'until'];
 
-const NO_RUN_STORE =
-  'The option runStore is gone: createJobGuard of a driver keeps the runs in its database, and that of cronlatch/memory keeps them in memory. Both take another lock provider as lockProvider.';
+const GONE = {
+  runStore:
+    'createJobGuard of a driver keeps the runs in its database, and that of cronlatch/memory keeps them in memory. Both take another lock provider as lockProvider.',
+  standby: 'use enabled, with the opposite value.',
+};
 
 function refuseHistory(options: object, job: string): void {
   if (!('history' in options)) return;
@@ -35,8 +38,9 @@ function refuseHistory(options: object, job: string): void {
 
 /** @throws InvalidLockConfigurationError naming the option */
 export function checkGuardOptions(options: JobGuardOptions): void {
-  if (Object(options) === options && 'runStore' in options)
-    throw new InvalidLockConfigurationError(NO_RUN_STORE);
+  for (const [option, successor] of Object.entries(GONE))
+    if (Object(options) === options && option in options)
+      throw new InvalidLockConfigurationError(`The option ${option} is gone: ${successor}`);
   checkOptionNames(options, GUARD_OPTIONS, 'the job guard', { dueEvery: 'pollInterval' });
 }
 

@@ -125,7 +125,7 @@ export function declaredJobOf(job: AdmittedJob): DeclaredJob {
     hasCalendar: policy !== undefined && policy.calendar !== everyDay,
     scope: typeof policy?.scope === 'string' && policy.scope !== '' ? policy.scope : undefined,
     hasScopeFunction: typeof policy?.scope === 'function',
-    enabled: configuration.enabled === false ? false : undefined,
+    disabled: configuration.enabled === false ? 'job' : undefined,
   };
 }
 

@@ -177,7 +177,7 @@ export class RunLedger {
 
   /**
    * Asks an instance to run a job now. An instance starts it within `pollInterval`, by default a minute, if the lock,
-   * `enabled`, standby and the ledger allow that; if not, at a later check, until the request expires. It works for scheduled
+   * `enabled` and the ledger allow that; if not, at a later check, until the request expires. It works for scheduled
    * jobs, and for once-per jobs. The handler gets no arguments. If that instance crashes, the
    * job's `onCrash` decides about the run of a once-per job. Any other run is not repeated.
    *
