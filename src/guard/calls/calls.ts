@@ -94,7 +94,7 @@ export class Calls {
   /** @param isInstance `false` for the command line, which no register shows as disabled */
   enable(enabled: Switch, isInstance: boolean): void {
     const { registry, registered } = this.parts;
-    registry.isEnabled = parseSwitch(enabled, 'enabled of the guard');
+    registry.isEnabled = parseSwitch(enabled, 'the guard');
     if (isInstance) registered?.showEnabled(registry.isEnabled);
   }
 

@@ -71,7 +71,7 @@ export function checkOncePerOptions(options: OncePerConfiguration, job: string):
 
 /** @throws InvalidLockConfigurationError for an invalid `enabled` or `onSkip` */
 export function checkMethodOptions({ enabled, onSkip }: MethodOptions, job: string): void {
-  parseSwitch(enabled ?? true, `enabled of job '${job}'`);
+  parseSwitch(enabled ?? true, `job '${job}'`);
   if (onSkip === undefined || onSkip === 'resolve' || onSkip === 'throw') return;
   refuseOption(`onSkip of job '${job}'`, onSkip, `it must be 'resolve' or 'throw'`);
 }
@@ -80,18 +80,22 @@ export function checkMethodOptions({ enabled, onSkip }: MethodOptions, job: stri
 export type Switch = boolean | (() => boolean);
 
 /**
- * @param what the option and its owner, for messages: `enabled of job 'close-day'`
+ * Checks the option `enabled`.
+ *
+ * @param owner for messages: `job 'close-day'`
  * @returns a function that throws an InvalidLockConfigurationError if the option throws or does not return a boolean
  * @throws InvalidLockConfigurationError if the option is neither a boolean nor a function
  */
-export function parseSwitch(option: Switch, what: string): () => boolean {
+export function parseSwitch(option: Switch, owner: string): () => boolean {
   if (typeof option === 'boolean') return () => option;
   if (typeof option !== 'function')
-    refuseOption(what, option, 'it must be a boolean, or a function that returns one');
-  const didNotRun = `so the job did not run. It must return true or false.`;
+    refuseOption(`enabled of ${owner}`, option, 'it must be a boolean, or a function that returns one');
+  const didNotRun = 'so the job did not run. It must return true or false.';
   return () => {
-    const answer: unknown = callOption(option, `${what} threw an error, ${didNotRun}`);
+    const answer: unknown = callOption(option, `enabled of ${owner} threw an error, ${didNotRun}`);
     if (typeof answer === 'boolean') return answer;
-    throw new InvalidLockConfigurationError(`${what} returned ${describeValue(answer)}, ${didNotRun}`);
+    throw new InvalidLockConfigurationError(
+      `enabled of ${owner} returned ${describeValue(answer)}, ${didNotRun}`,
+    );
   };
 }

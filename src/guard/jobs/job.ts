@@ -87,7 +87,7 @@ export function compileJob(
   const job = oncePer?.name ?? declared.name;
   const lock = compileLockWithDefaults(withReturnedTimes(declared, job, instance), defaults, job);
   checkJobOptions({ ...declared, oncePer });
-  const isEnabled = parseSwitch(enabled ?? true, `enabled of job '${job}'`);
+  const isEnabled = parseSwitch(enabled ?? true, `job '${job}'`);
   if (oncePer === undefined) return { lock, policy: undefined, isEnabled, nameOf };
   if (nameOf !== undefined) {
     throw new InvalidLockConfigurationError(
