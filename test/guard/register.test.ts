@@ -124,6 +124,15 @@ void test('jobs that are declared one after the other are registered with one st
   );
 });
 
+void test('a job that is added just when the register has ended its work is registered by the next check', async () => {
+  for (let turns = 0; turns < 9; turns += 1) {
+    const of = bench();
+    for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+    scheduled(of, DAILY);
+    assert.equal((await registered(of)).job, DAILY.name);
+  }
+});
+
 void test('a tick sends no statement to the register', async (t) => {
   const of = bench();
   const tick = scheduled(of, JOB);
@@ -275,6 +284,8 @@ void test('an instance that disables a job does not silence it for the others', 
   assert.equal((await registered(of)).declared.disabled, undefined);
   of.clock.advance('14m');
   assert.equal((await registered(disabling)).declared.disabled, undefined);
+  of.clock.advance('2m'); // The other instance has ended.
+  assert.equal((await registered(disabling)).declared.disabled, 'job');
   assert.deepEqual(warnings, []);
 });
 

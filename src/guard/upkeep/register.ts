@@ -73,7 +73,7 @@ export class Register implements JobKeeper, Service {
 
   register(): void {
     this.#isRequested = true;
-    this.#registering ??= this.#registerRequested().finally(() => (this.#registering = undefined));
+    this.#registering ??= this.#registerRequested();
   }
 
   /** Registers, and writes what has been answered. Never rejects. */
@@ -113,6 +113,7 @@ export class Register implements JobKeeper, Service {
       this.#isRequested = false;
       await this.#attempt(() => this.#registerPending());
     }
+    this.#registering = undefined; // At once: a later request must not wait for one that has ended.
   }
 
   async #registerPending(): Promise<void> {
@@ -128,7 +129,7 @@ export class Register implements JobKeeper, Service {
       const { disabled = isEnabled ? undefined : 'guard' } = entry.declared;
       const registration = { job, declared: { ...entry.declared, disabled }, version: VERSION, registeredBy };
       const stored = before.jobs.find((each) => each.job === job);
-      const isNew = entry.isPending || hasChanged;
+      const isNew = entry.isPending || (hasChanged && disabled !== 'job');
       const isLeft = stored && isLeftToOther(stored, registration, isNew, before.now);
       return { entry, registration, stored, isLeft };
     });
