@@ -34,7 +34,7 @@ import { consoleLogger, logEvents } from './log/logger';
 import { Outages } from './log/outages';
 import { OncePerJobRunner } from './calls/once-per-job-runner';
 import { Register } from './upkeep/register';
-import { checkGuardOptions } from './jobs/check-options';
+import { checkGuardOptions, parseSwitch } from './jobs/check-options';
 import { servicesOf } from './upkeep/services';
 import { Upkeep, type OverdueResult, type Service } from './upkeep/upkeep';
 
@@ -173,7 +173,9 @@ export class JobGuard {
    * @throws InvalidLockConfigurationError if it is neither a boolean nor a function
    */
   enable(enabled: boolean | (() => boolean)): void {
-    this.#calls.enable(enabled, true);
+    const { registry, registered } = this.#parts;
+    registry.isEnabled = parseSwitch(enabled, 'the guard');
+    registered?.showEnabled(registry.isEnabled);
   }
 
   /** @internal */

@@ -28,17 +28,8 @@ import {
 
 /** The states of a job in words, the worst first. A job that runs is shown as running, unless it is stuck or its clock was wrong. */
 const STATES = [
-  ...([
-    'failed',
-    'interrupted',
-    'unreadable',
-    'clock',
-    'stuck',
-    'on hold',
-    'missed',
-    'late',
-    'unreachable',
-  ] as const),
+  ...(['failed', 'interrupted', 'unreadable', 'clock', 'stuck'] as const),
+  ...(['on hold', 'missed', 'late', 'unreachable'] as const),
   ...(['due', 'running', 'kept', 'ok', 'not run yet', 'no record', 'disabled'] as const),
 ];
 

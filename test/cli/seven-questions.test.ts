@@ -122,7 +122,7 @@ testOperated(
       'settle-card-payments': `The run for ${today} failed permanently at TIME, after attempt 1: Error: ECONNREFUSED`,
       'import-bank-statements': `The run for ${today} was interrupted at TIME: its lease had ended, and web-2/2710 has not`,
       'disabled-report':
-        "Job 'disabled-report' is disabled: enabled is false on web-1/17, which registered it last.",
+        "Job 'disabled-report' is disabled: its option enabled is false on web-1/17, which registered it last.",
       'refresh-views':
         "Lock 'refresh-views' is held by HOST. Its lease was granted at TIME, and ends at TIME at the latest.",
       'tax-report': 'Nothing keeps it from running. Its next tick is at TIME.',

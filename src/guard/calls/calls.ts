@@ -17,7 +17,7 @@ import type { AdmittedJob, Expected, Job, JobCall, JobDeclaration } from '../job
 import type { LabelledConfiguration, WrapOptions } from '../jobs/job-guard-options';
 import { needsLedger, type JobRegistry } from '../jobs/job-registry';
 import { lockOf } from '../jobs/lock-functions';
-import { checkMethodOptions, parseSwitch, type Switch } from '../jobs/check-options';
+import { checkMethodOptions } from '../jobs/check-options';
 import { startOf } from './start-line';
 import type { OncePerJobRunner } from './once-per-job-runner';
 
@@ -89,13 +89,6 @@ export class Calls {
       const of = { instance: executor.instance, database: this.database };
       events.emit('guard:started', startOf(jobs, new Date(clock.wallMs()), of));
     });
-  }
-
-  /** @param isInstance `false` for the command line, which no register shows as disabled */
-  enable(enabled: Switch, isInstance: boolean): void {
-    const { registry, registered } = this.parts;
-    registry.isEnabled = parseSwitch(enabled, 'the guard');
-    if (isInstance) registered?.showEnabled(registry.isEnabled);
   }
 
   /** Reports the calls of a job. The scheduler of a call may not know its scheduled time. */

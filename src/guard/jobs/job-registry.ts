@@ -19,7 +19,7 @@ const MINUTE_MS = 60_000;
 /** The jobs of one guard. Each is compiled once, and checked against the others when it is admitted. */
 export class JobRegistry {
   readonly defaults: JobDefaults;
-  /** Throws an InvalidLockConfigurationError if the guard's `enabled` fails. */
+  /** Of the guard. Throws an InvalidLockConfigurationError if it fails. The command line replaces it, which no register shows. */
   isEnabled = (): boolean => true;
   /** By configuration, which no longer changes, and before by instance if functions return its times. */
   readonly #compiled = new WeakMap<object, WeakMap<LabelledConfiguration, Job>>();
