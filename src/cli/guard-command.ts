@@ -56,7 +56,7 @@ export async function openGuard(options: Options, own: CreateJobGuardOptions = {
   const { app, lockTable, runTable, jobTable, schema } = options;
   if (app !== undefined) {
     const guard = await exportedValue(app, { option: '--app', kind: 'job guard', is: isGuard });
-    callsOf(guard).setStandby(true, false);
+    callsOf(guard).parts.registry.isEnabled = () => false;
     return guard;
   }
   const database = await openDatabase(options, { creates: false });

@@ -1,6 +1,7 @@
 import type { RunningLock } from '../core';
 import {
   EventHub,
+  InvalidLockUseError,
   LockingTaskExecutor,
   systemClock,
   type Duration,
@@ -32,7 +33,7 @@ import { consoleLogger, logEvents } from './log/logger';
 import { Outages } from './log/outages';
 import { OncePerJobRunner } from './calls/once-per-job-runner';
 import { Register } from './upkeep/register';
-import { checkGuardOptions } from './jobs/check-options';
+import { checkGuardOptions, parseSwitch } from './jobs/check-options';
 import { servicesOf } from './upkeep/services';
 import { Upkeep, type OverdueResult, type Service } from './upkeep/upkeep';
 
@@ -98,6 +99,7 @@ export class JobGuard {
     const startUpkeep = (): void => this.#upkeep.start();
     this.#parts = { clock, lockProvider, registry, executor, events, oncePerRunner, registered, startUpkeep };
     const calls = (this.#calls = createCalls(this, this.#parts));
+    this.enable(options.enabled ?? true);
     const services = registered ? servicesOf(calls, registered, options) : [];
     if (options.notify !== undefined && registered && noticesOf)
       services.push(noticesOf(calls, this.locks, options, registered.lateAfterMs));
@@ -115,7 +117,6 @@ export class JobGuard {
     this.#closing.add({ stop: () => upkeep.stop(), release: () => upkeep.close() });
     this.#closing.add({ release: () => logs?.flush() });
     if (options.notify !== undefined) upkeep.start();
-    if (options.standby !== undefined) this.standby(options.standby);
     if (logger !== false) logEvents(events, logger, { instance, repeats: outages });
   }
 
@@ -150,15 +151,21 @@ export class JobGuard {
   }
 
   /**
-   * `true` puts this instance on standby, for example in a blue-green deployment. It runs no jobs then, as if each had
-   * `enabled: false`, but the reason of a skip is `standby`. Overdue runs and the purge of `retention` wait, and a
-   * run that has started goes on. The locks of `lockManager()` belong to no job and are not affected. A function is called
-   * for each tick and each check for overdue runs, and must not fail.
+   * `false`: this instance runs no jobs, as if each had `enabled: false`, for example in a blue-green deployment. The purge
+   * of `retention` waits, too, and a run that has started goes on. The locks of `lockManager()` are not affected.
    *
+   * @param enabled a function is handled as that of a job
    * @throws InvalidLockConfigurationError if it is neither a boolean nor a function
    */
-  standby(standby: boolean | (() => boolean)): void {
-    this.#calls.setStandby(standby, true);
+  enable(enabled: boolean | (() => boolean)): void {
+    const { registry, registered } = this.#parts;
+    registry.isEnabled = parseSwitch(enabled, 'the guard');
+    registered?.showEnabled(registry.isEnabled);
+  }
+
+  /** @internal */
+  standby(): never {
+    throw new InvalidLockUseError('guard.standby is gone. Use guard.enable.');
   }
 
   /**

@@ -180,7 +180,7 @@ export function dayAround(at: Date, options: PeriodOptions): CalendarPeriod {
 export const LATE_AFTER_MS = 300_000;
 
 export function nextTimeOf({ declared }: RegisteredJob, now: Date): Date | undefined {
-  return declared.enabled === false ? undefined : scheduleOf(declared)?.next(now);
+  return declared.disabled === 'job' ? undefined : scheduleOf(declared)?.next(now);
 }
 
 /**
@@ -205,8 +205,7 @@ export function lateTime(
   runs: readonly RunSummary[],
   { now, lateAfterMs, lock }: { now: Date; lateAfterMs: number; lock?: LockState | undefined },
 ): Date | undefined {
-  if (declared.enabled === false || declaredAt === undefined || isHeldBack({ declared }, lock))
-    return undefined;
+  if (declared.disabled === 'job' || declaredAt === undefined || isHeldBack({ declared }, lock)) return undefined;
   const before = new Date(now.getTime() - lateAfterMs);
   const every = intervalOf(declared.schedules);
   if (every !== undefined) {

@@ -31,10 +31,8 @@ export interface DeclaredJob {
   /** `undefined`: none, or a function. */
   readonly scope?: string | undefined;
   readonly hasScopeFunction: boolean;
-  /** `false`: no instance runs it. `undefined`: it may run, or a function decides. */
-  readonly enabled?: false | undefined;
-  /** The instance is on standby, and knows of no other instance that runs the job. */
-  readonly standby?: true | undefined;
+  /** What keeps all known instances from running it: its option `enabled`, or that of their guards. Never a function of the job. */
+  readonly disabled?: 'job' | 'guard' | undefined;
 }
 
 /** A job as an instance registers it. */
@@ -81,24 +79,26 @@ export interface JobAnswer {
   readonly answeredAt: Date;
 }
 
-/** The options that two declarations of a job have otherwise, with both values as JSON. Standby is not one of them. */
+/** The options that two declarations of a job have otherwise, with both values as JSON. */
 export function differencesOf(before: DeclaredJob, now: DeclaredJob) {
   const textOf = (value: unknown): string | undefined => JSON.stringify(value);
   const options = Object.keys({ ...before, ...now }) as (keyof DeclaredJob)[];
   return options
-    .filter((option) => option !== 'standby')
     .map((option) => ({ option, before: textOf(before[option]), now: textOf(now[option]) }))
     .filter((difference) => difference.before !== difference.now);
 }
 
-/** What decides when the job is due, as a text that is compared. When it changes, times before that no longer count. */
-export function scheduleText({ schedules, kind, timeZone, dayStart, target, enabled }: DeclaredJob): string {
+/**
+ * What decides when the job is due, as a text that is compared. When it changes, times before that no longer count. A disabled
+ * guard only puts them off.
+ */
+export function scheduleText({ schedules, kind, timeZone, dayStart, target, disabled }: DeclaredJob): string {
   const texts = schedules.map((schedule) => JSON.stringify(schedule)).sort();
-  return JSON.stringify([texts, kind, timeZone, dayStart, target, enabled]);
+  return JSON.stringify([texts, kind, timeZone, dayStart, target, disabled === 'job']);
 }
 
-export function describeSchedules({ schedules, enabled }: DeclaredJob): string {
-  return [...schedules.map(describeSchedule), ...(enabled === false ? ['disabled'] : [])].join('; ');
+export function describeSchedules({ schedules, disabled }: DeclaredJob): string {
+  return [...schedules.map(describeSchedule), ...(disabled ? ['disabled'] : [])].join('; ');
 }
 
 export function describeSchedule(schedule: DeclaredSchedule): string {
@@ -123,21 +123,24 @@ export function declaredSince(
   return (isSame ? stored.declaredAt : undefined) ?? now;
 }
 
-/** Whether other instances keep registering another declaration. A job that is turned off here may run elsewhere. */
-export function isDeclaredOtherwise(
-  { declared: there, registeredAt }: RegisteredJob,
-  here: DeclaredJob,
+/**
+ * Whether a job stays as another instance keeps registering it: an instance that runs the job comes before one that does not,
+ * and of two others the first, unless this one has just changed.
+ */
+export function isLeftToOther(
+  { declared: there, registeredBy, registeredAt }: RegisteredJob,
+  { declared: here, registeredBy: instance }: JobRegistration,
+  hasChanged: boolean,
   now: Date,
 ): boolean {
-  if (there.enabled !== here.enabled) return here.enabled === false;
-  return isFresh(registeredAt, now) && differencesOf(there, here).length > 0;
+  if (registeredBy === instance || now.getTime() - registeredAt.getTime() >= IDLE_AFTER_MS) return false;
+  if (here.disabled === 'guard' && !there.disabled) return true;
+  if (hasChanged || (there.disabled && !here.disabled)) return false;
+  return differencesOf(there, here).length > 0;
 }
 
-export function isActiveElsewhere(stored: RegisteredJob | undefined, instance: string, now: Date): boolean {
-  if (stored === undefined || stored.registeredBy === instance) return false;
-  return stored.declared.standby !== true && isFresh(stored.registeredAt, now);
-}
-
-function isFresh(registeredAt: Date, now: Date): boolean {
-  return now.getTime() - registeredAt.getTime() < IDLE_AFTER_MS;
+/** `undefined` if an instance may run it. A job with `disabled: 'job'` is neither late nor missed. */
+export function whyDisabled({ declared: { disabled }, registeredBy }: RegisteredJob): string | undefined {
+  if (disabled === 'job') return `its option enabled is false on ${registeredBy}, which registered it last`;
+  return disabled && 'no instance that declares it is enabled';
 }

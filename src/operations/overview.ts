@@ -28,18 +28,8 @@ import {
 
 /** The states of a job in words, the worst first. A job that runs is shown as running, unless it is stuck or its clock was wrong. */
 const STATES = [
-  ...([
-    'failed',
-    'interrupted',
-    'unreadable',
-    'clock',
-    'stuck',
-    'paused',
-    'standby',
-    'missed',
-    'late',
-    'unreachable',
-  ] as const),
+  ...(['failed', 'interrupted', 'unreadable', 'clock', 'stuck'] as const),
+  ...(['paused', 'missed', 'late', 'unreachable'] as const),
   ...(['due', 'running', 'kept', 'ok', 'not run yet', 'no record', 'disabled'] as const),
 ];
 
@@ -52,7 +42,7 @@ export interface JobOverview {
    * - `running`: one of its runs is running, or an instance holds its lock and no other job has that. It comes before all others but `stuck` and `clock`.
    * - `due`: its newest run is waiting for an attempt, or its process is gone.
    * - `kept`: the run has ended, and `lockAtLeastFor` keeps its lock.
-   * - `disabled`: `enabled` is `false`.
+   * - `disabled`: its `enabled` is `false`, or that of all guards that declare it.
    * - `not run yet`: it keeps runs, and has none.
    * - `no record`: it has only a lock, and no instance has answered a tick yet.
    * - `ok`: nothing of that.
@@ -186,7 +176,7 @@ function overviewOfJob(found: KnownJob, others: readonly JobRemark[]): JobOvervi
   // The row of a lock that several jobs share does not show which of them runs.
   const isHeld = isHeldByProcess(lock);
   const isRecorded = job?.declared.kind !== 'lock';
-  const isOn = job?.declared.enabled !== false;
+  const isOn = job?.declared.disabled === undefined;
   const words: Partial<Record<string, boolean>> = {
     unreachable: found.isUnreachable && isOn,
     due:

@@ -35,11 +35,10 @@ export interface JobRemark {
    *
    * - `paused`: an operator has paused the lock.
    * - `in use`: a process holds its lock, which other jobs share, so it is unknown which of them runs.
-   * - `standby`: all instances that declare the job are on standby.
    * - `unknown owner`: neither cronlatch nor ShedLock wrote the owner of its lock.
    * - `undeclared`: no instance has declared the job for a week.
    */
-  readonly kind: Problem | 'paused' | 'in use' | 'standby' | 'undeclared' | 'unknown owner';
+  readonly kind: Problem | 'paused' | 'in use' | 'undeclared' | 'unknown owner';
   /** Of `failed`, `interrupted`, `late` and `missed`: the same as long as it is about the same attempt, or about ticks of one day. */
   readonly id?: string | undefined;
   readonly text: string;
@@ -92,16 +91,11 @@ export function notesOf({ name, job, lock, sharing, runs, now, at }: KnownJob): 
     const text = `Lock '${lock.name}' is held by '${lock.lockedBy}'. Neither cronlatch nor ShedLock names its holders so.`;
     notes.push({ kind: 'unknown owner', text });
   }
-  if (job?.declared.standby) notes.push({ kind: 'standby', text: standbyText(name) });
   if (job && now.getTime() - job.registeredAt.getTime() > UNDECLARED_AFTER_MS) {
     const text = `Job '${name}' was last declared ${at(job.registeredAt)}. If your code no longer has it:`;
     notes.push({ kind: 'undeclared', text, remedy: remedyFor('forget', { job: name }) });
   }
   return notes;
-}
-
-export function standbyText(job: string): string {
-  return `All instances with job '${job}' are on standby.`;
 }
 
 /** cronlatch writes host, process and a UUID. ShedLock for Java writes the name of the host. */

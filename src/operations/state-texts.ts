@@ -14,7 +14,7 @@ const STATES: readonly (readonly [Tone, symbol: string, states: readonly string[
   ['red', '✗', ['failed', 'late', 'unreachable', 'unreadable', 'clock', 'stuck']],
   ['red', '!', ['interrupted']],
   ['red', '○', ['missed']],
-  ['yellow', '‖', ['paused', 'standby']],
+  ['yellow', '‖', ['paused']],
   ['yellow', '◌', ['kept', 'due', 'pending']],
   ['cyan', '▶', ['running', 'held', 'in use']],
   ['green', '✓', ['ok', 'completed']],

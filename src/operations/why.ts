@@ -4,20 +4,14 @@ import { isHeldByProcess, readHold } from '../core/lease/hold-owner';
 import { instanceOf, isKept, leaseOf } from '../core/lease/owner';
 import type { RegisteredJob, Run } from '../ledger';
 import { LATE_AFTER_MS, lateTime, nextTimeOf } from '../ledger/expected';
+import { whyDisabled } from '../ledger/job-register';
 import { zoneOf } from '../ledger/known-register';
 import { isRunAhead, readLockId } from '../ledger/run';
 import { releaseOf, remedyFor } from '../ledger/operator/remedy';
 import { stateOfRun, type RunWords, type When } from '../ledger/operator/state-of-run';
 import { timeAt, type WhenOfJob } from './overview';
 import { describeDuration, relative } from '../guard/log/time-texts';
-import {
-  clockRemark,
-  endOfPause,
-  missedRemark,
-  standbyText,
-  unreachableRemark,
-  type JobRemark,
-} from './remarks';
+import { clockRemark, endOfPause, missedRemark, unreachableRemark, type JobRemark } from './remarks';
 import type { GuardLocks } from '../guard';
 import { isNoAnswer } from './held-locks';
 import { catalogIfAny } from './job-catalog';
@@ -82,6 +76,7 @@ export async function readWhy(
       ? await readLockId(jobs.context.lockProvider, registered?.declared.lock ?? job)
       : undefined;
   const ofRun = run && runObstacle(run, { isLocked: isHeldByProcess(lock), lockId, when, now });
+  const off = registered && whyDisabled(registered);
   const nextScheduledAt = registered && nextTimeOf(registered, now);
   const late =
     registered && lateTime(registered, run ? [run] : [], { now, lateAfterMs: LATE_AFTER_MS, lock });
@@ -94,7 +89,7 @@ export async function readWhy(
     timeZone,
     obstacles: [
       ...(down ? [{ reason: down.kind, text: down.text }] : []),
-      ...switchObstacles(registered),
+      ...(off ? [{ reason: 'disabled', text: `Job '${job}' is disabled: ${off}.` }] : []),
       ...lockObstacles({ lock, registered, holder }, now, when),
       ...(ofRun && !isPast ? [ofRun] : []),
     ],
@@ -121,14 +116,6 @@ async function valueOrFailure<T, E extends Error>(
     if (!isFailure(error)) throw error;
     return [undefined, error];
   }
-}
-
-/** Of a job that its code does not run. */
-function switchObstacles(registered: RegisteredJob | undefined): Obstacle[] {
-  const { job = '', registeredBy, declared } = registered ?? {};
-  const off = `Job '${job}' is disabled: enabled is false on ${registeredBy}, which registered it last.`;
-  if (declared?.enabled === false) return [{ reason: 'disabled', text: off }];
-  return declared?.standby ? [{ reason: 'standby', text: standbyText(job) }] : [];
 }
 
 /** @param of.holder the job that is known to have the lock */

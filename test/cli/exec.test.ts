@@ -42,7 +42,7 @@ testExec(
       checked.stdout,
       new RegExp(`^Job 'nightly' is late: .*\\nJob 'nightly' has missed ${missed} and 1 more\\. .*\n$`),
     );
-    assert.doesNotMatch((await bench.call('status')).stdout, /standby/);
+    assert.doesNotMatch((await bench.call('status')).stdout, /disabled/);
   },
 );
 

@@ -181,19 +181,22 @@ testOperated(
   },
 );
 
-testOperated('why reports that a job is disabled or on standby', async ({ guard, call, json }) => {
-  await register(guard, dailyJob('off', { enabled: false }), dailyJob('waits', { standby: true }));
-  assert.match(
-    (await call('why off')).stdout,
-    /^.+ · times in \S+\nJob 'off' is disabled: enabled is false on web-1\/17, which registered it last\.\n$/,
-  );
-  assert.match(
-    (await call('why waits')).stdout,
-    /^.+ · times in \S+\nAll instances with job 'waits' are on standby\.\n/,
-  );
-  const { obstacles } = await json('why off');
-  assert.deepEqual(keysOf(obstacles, 'reason'), ['disabled']);
-});
+testOperated(
+  'why reports that a job is disabled, or all guards that have it',
+  async ({ guard, call, json }) => {
+    await register(guard, dailyJob('off', { disabled: 'job' }), dailyJob('waits', { disabled: 'guard' }));
+    assert.match(
+      (await call('why off')).stdout,
+      /^.+ · times in \S+\nJob 'off' is disabled: its option enabled is false on web-1\/17, which registered it last\.\n$/,
+    );
+    assert.match(
+      (await call('why waits')).stdout,
+      /^.+ · times in \S+\nJob 'waits' is disabled: no instance that declares it is enabled\.\n$/,
+    );
+    const { obstacles } = await json('why off');
+    assert.deepEqual(keysOf(obstacles, 'reason'), ['disabled']);
+  },
+);
 
 testOperated(
   'a lock that lockAtLeastFor keeps is not held by a process that has ended',

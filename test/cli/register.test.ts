@@ -115,7 +115,7 @@ testOperated(
 testOperated('a job that is declared disabled causes no problem in status', async (bench) => {
   const { call, runDaysAgo } = bench;
   await runDaysAgo('off', 4);
-  await registerEarlier(bench, dailyJob('off', { enabled: false }));
+  await registerEarlier(bench, dailyJob('off', { disabled: 'job' }));
   assert.deepEqual((await call('status --check')).stdout, 'no problems\n');
   assert.match((await call('jobs')).stdout, /^off +once per day, UTC +0 3 \* \* \* \(UTC\); disabled /m);
 });

@@ -31,7 +31,7 @@ async function fill(bench: Operated): Promise<{ readonly today: string; readonly
   const { guard, runDaysAgo, query } = bench;
   await registerEarlier(bench, dailyJob('send-invoices'));
   for (const days of [4, 3, 1, 0]) await runDaysAgo('send-invoices', days);
-  const off = dailyJob('disabled-report', { enabled: false });
+  const off = dailyJob('disabled-report', { disabled: 'job' });
   const lockOnly = ['clean-up', 'refresh-views'].map((job) =>
     dailyJob(job, { kind: 'lock', timeZone: undefined }),
   );
@@ -122,7 +122,7 @@ testOperated(
       'settle-card-payments': `The run for ${today} failed permanently at TIME, after attempt 1: Error: ECONNREFUSED`,
       'import-bank-statements': `The run for ${today} was interrupted at TIME: its lease had ended, and web-2/2710 has not`,
       'disabled-report':
-        "Job 'disabled-report' is disabled: enabled is false on web-1/17, which registered it last.",
+        "Job 'disabled-report' is disabled: its option enabled is false on web-1/17, which registered it last.",
       'refresh-views':
         "Lock 'refresh-views' is held by HOST. Its lease was granted at TIME, and ends at TIME at the latest.",
       'tax-report': 'Nothing keeps it from running. Its next tick is at TIME.',

@@ -147,14 +147,14 @@ testOperated('without problems, status --check ends with 0', async ({ guard, cal
 });
 
 testOperated(
-  'status shows holds, locks that are held or kept, standby, disabled and undeclared jobs in words of their own',
+  'status shows holds, locks that are held or kept, disabled and undeclared jobs in words of their own',
   async ({ guard, call, json, query, runDaysAgo }) => {
     const lockOnly = { kind: 'lock', timeZone: undefined, schedules: [] } as const;
     await register(
       guard,
       ...['held', 'waits', 'gone'].map((job) => dailyJob(job, lockOnly)),
-      dailyJob('off', { enabled: false }),
-      dailyJob('green', { standby: true }),
+      dailyJob('off', { disabled: 'job' }),
+      dailyJob('green', { disabled: 'guard' }),
       dailyJob('-x', { lock: '-y' }),
     );
     for (const job of ['off', 'green']) await runDaysAgo(job, 0);
@@ -169,13 +169,12 @@ testOperated(
     );
 
     const { stdout } = await call('status');
-    assert.match(stdout, /\n6 jobs: 1 running, 1 on hold, 1 standby, 1 kept, 1 no record, 1 disabled\n/);
+    assert.match(stdout, /\n6 jobs: 1 running, 1 on hold, 1 kept, 1 no record, 2 disabled\n/);
     for (const found of [
       /^‖ anne holds lock '-y': moving\\u202eback\. The hold ends in 1 h\. To end it now:\n {2}cronlatch resume --reason TEXT -- -x$/m,
-      /^‖ All instances with job 'green' are on standby\.$/m,
       /^· Job 'gone' was last declared 8 d ago\. If your code no longer has it:\n {2}cronlatch forget gone --reason TEXT$/m,
       /^-x +‖ on hold, ends in 1 h /m,
-      /^green +‖ standby /m,
+      /^green +· disabled /m,
       /^held +▶ running on [^/ ]+\/\d+ /m,
       /^waits +◌ kept on [^/ ]+\/\d+, ends in 59 min /m,
       /^gone +· no record /m,

@@ -44,9 +44,9 @@ testOn('postgres', 'locks cost as many statements as the page lists', async (t) 
     assert.equal(further, listed('a refused tick'));
     assert.equal(first - further, listed('… in addition, once a minute'));
   });
-  guard.standby(true);
-  assert.equal(await cost(run), listed('a tick on standby'));
-  guard.standby(false);
+  guard.enable(false);
+  assert.equal(await cost(run), listed('a tick of a disabled job or guard'));
+  guard.enable(true);
   const unkeptRun = () => unkept.run({ ...JOB, name: 'order' }, () => {});
   await unkeptRun();
   assert.equal(await cost(unkeptRun), listed('a run with [`keepRows: false`]'));

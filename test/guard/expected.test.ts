@@ -262,27 +262,6 @@ void test('a calendar that fails at the check gets the question later, and nothi
   assert.deepEqual(await of.keys(), ['2027-11-15', '2027-11-17']);
 });
 
-void test('a job that was disabled over its tick is neither late nor has it missed the date (S-28)', async () => {
-  const of = guardOfRuns();
-  const configuration = {
-    name: 'job',
-    lockAtMostFor: '1m',
-    oncePer: { period: 'day', timeZone: ZONE },
-  } as const;
-  const declaration = { place: 'test', call: () => () => 1, schedules: [cron('0 3 * * *')] };
-  callsOf(of.guard).admit([{ ...declaration, configuration: { ...configuration, enabled: false } }]);
-  await of.guard.runOverdue();
-  of.clock.advance('50h');
-  const enabled = guardOfRuns({ ...of.options(), events: undefined });
-  callsOf(enabled.guard).admit([{ ...declaration, configuration }]);
-  await enabled.guard.runOverdue();
-  const { jobs } = await operations(enabled.guard).overview();
-  assert.deepEqual(
-    jobs.flatMap(({ problems }) => problems),
-    [],
-  );
-});
-
 for (const [expression, runs] of [
   ['0 3 1-3 * *', 12],
   ['0 3 L * *', 8],

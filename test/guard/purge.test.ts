@@ -100,12 +100,12 @@ void test('a guard that does nothing by itself does not purge either', () => {
   assert.equal(guardOfRuns({ pollInterval: false }).clock.pendingTimers, 0);
 });
 
-void test('an instance on standby does not purge, and may do so an hour later', async () => {
-  const made = guardOfRuns({ retention: '3d', standby: true });
+void test('a disabled instance does not purge, and may do so an hour later', async () => {
+  const made = guardOfRuns({ retention: '3d', enabled: false });
   const { guard, clock } = made;
   clock.advance('10m');
   await turn();
-  guard.standby(false);
+  guard.enable(true);
   clock.advance('59m');
   await turn();
   assert.deepEqual(await guard.ledger.list({ job: PURGE }), []);

@@ -10,6 +10,7 @@ import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/benches/guard-o
 import { refusedConnection } from '../support/faults/accessor';
 import { newGuard } from '../support/benches/guard-with-runs';
 import { operations } from 'cronlatch/operations';
+import { readWhy } from '#cronlatch/operations/why';
 
 const HOUR_MS = 3_600_000;
 const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
@@ -121,6 +122,15 @@ void test('jobs that are declared one after the other are registered with one st
     (await of.guard.ledger.jobs()).map(({ job }) => job),
     ['a', 'b', 'c', 'd'],
   );
+});
+
+void test('a job that is added just when the register has ended its work is registered by the next check', async () => {
+  for (let turns = 0; turns < 9; turns += 1) {
+    const of = bench();
+    for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+    scheduled(of, DAILY);
+    assert.equal((await registered(of)).job, DAILY.name);
+  }
 });
 
 void test('a tick sends no statement to the register', async (t) => {
@@ -250,7 +260,7 @@ void test('a job that all instances declare as disabled is never late, and is so
   const of = bench();
   of.guard.on('job:late', () => assert.fail('late'));
   scheduled(of, { ...DAILY, enabled: false });
-  assert.equal((await registered(of)).declared.enabled, false);
+  assert.equal((await registered(of)).declared.disabled, 'job');
   of.clock.advance('30h');
   await of.guard.runOverdue();
   assert.deepEqual(await lateJobs(of), []);
@@ -266,14 +276,16 @@ void test('an instance that disables a job does not silence it for the others', 
   const of = bench();
   scheduled(of, DAILY);
   await registered(of);
-  const disabling = bench({ ...of.options(), events: undefined });
+  const disabling = bench({ ...of.options(), events: undefined, instanceName: 'green' });
   const warnings = warningsOf(disabling);
   scheduled(disabling, { ...DAILY, enabled: false });
-  assert.equal((await registered(disabling)).declared.enabled, false);
+  assert.equal((await registered(disabling)).declared.disabled, 'job');
   of.clock.advance('5m');
-  assert.equal((await registered(of)).declared.enabled, undefined);
-  of.clock.advance('30m');
-  assert.equal((await registered(disabling)).declared.enabled, undefined);
+  assert.equal((await registered(of)).declared.disabled, undefined);
+  of.clock.advance('14m');
+  assert.equal((await registered(disabling)).declared.disabled, undefined);
+  of.clock.advance('2m'); // The other instance has ended.
+  assert.equal((await registered(disabling)).declared.disabled, 'job');
   assert.deepEqual(warnings, []);
 });
 
@@ -282,7 +294,7 @@ void test('two jobs that share a lock are disabled only if both are', async () =
     const of = bench();
     const jobs = [false, second].map((enabled) => hourly({ ...SHARED, enabled }));
     callsOf(of.guard).admit(jobs);
-    assert.equal((await registered(of)).declared.enabled, second ? undefined : false);
+    assert.equal((await registered(of)).declared.disabled, second ? undefined : 'job');
   }
 });
 
@@ -546,21 +558,64 @@ void test('the options of the register are checked', () => {
   );
 });
 
-void test('the register shows standby only while no other instance is known to run the job', async () => {
+void test('a job is disabled only while no other instance that has it is enabled', async () => {
   const of = bench();
-  const standby = async () => (await registered(of)).declared.standby;
+  const disabled = async () => (await registered(of)).declared.disabled;
   of.guard.wrap(DAILY, () => {});
-  of.guard.standby(true);
-  assert.equal(await standby(), true);
-  of.guard.standby(false);
-  assert.equal(await standby(), undefined);
+  of.guard.enable(false);
+  assert.equal(await disabled(), 'guard');
+  of.guard.enable(true);
+  assert.equal(await disabled(), undefined);
   const here = await registered(of);
   await of.runStore.registerJobs([{ ...here, registeredBy: 'web-2/9' }]);
-  of.guard.standby(true);
-  assert.equal(await standby(), undefined);
+  of.guard.enable(false);
+  assert.equal(await disabled(), undefined);
   assert.equal((await registered(of)).registeredBy, 'web-2/9');
   of.clock.advance(HOUR_MS); // The other instance has ended.
-  assert.equal(await standby(), true);
-  of.guard.standby(() => assert.fail('no flag'));
-  assert.equal(await standby(), undefined);
+  assert.equal(await disabled(), 'guard');
+  of.guard.enable(() => assert.fail('no flag'));
+  assert.equal(await disabled(), undefined);
+});
+
+void test('an idle version that declares a job otherwise does not disable it, and takes it over when it is enabled', async () => {
+  const of = bench({ instanceName: 'blue' });
+  scheduled(of, DAILY);
+  const { declared } = await registered(of);
+  const green = bench({ ...of.options(), events: undefined, instanceName: 'green', enabled: false });
+  scheduled(green, { ...DAILY, lockAtMostFor: '20m' });
+  for (const _ of [1, 2, 3]) {
+    assert.deepEqual((await registered(green)).declared, declared);
+    of.clock.advance('2m');
+    await registered(of);
+  }
+  of.guard.enable(false);
+  green.guard.enable(true);
+  const { declared: ofGreen, declaredAt } = await registered(green);
+  assert.deepEqual([ofGreen.lockAtMostForMs, ofGreen.disabled], [1_200_000, undefined]);
+  assert.ok(declaredAt && declaredAt <= new Date(of.clock.wallMs() - 360_000));
+});
+
+void test('a job whose guards are all disabled is disabled for the overview, why and a request, and not late', async () => {
+  const of = bench();
+  const off = of.guard.on('job:late', () => assert.fail('late'));
+  scheduled(of, DAILY);
+  of.guard.enable(false);
+  await registered(of);
+  of.clock.advance('1802m');
+  await registered(of);
+  const { jobs } = await operations(of.guard).overview();
+  assert.deepEqual(
+    jobs.map(({ state, problems, notes, nextScheduledAt }) => [state, problems, notes, nextScheduledAt]),
+    [['disabled', [], [], undefined]],
+  );
+  const { obstacles } = await readWhy(of.guard, 'close-day');
+  const why = 'no instance that declares it is enabled';
+  assert.deepEqual(obstacles, [{ reason: 'disabled', text: `Job 'close-day' is disabled: ${why}.` }]);
+  await assert.rejects(of.guard.ledger.requestRun('close-day', { actor: 'anna', reason: 'a test' }), {
+    name: 'InvalidLockUseError',
+    message: `Cannot run job 'close-day': ${why}.`,
+  });
+  off();
+  of.guard.enable(true);
+  assert.equal((await of.guard.runOverdue()).started, 1, 'the run of today was put off');
 });

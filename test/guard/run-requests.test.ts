@@ -149,9 +149,9 @@ void test('a request waits while the job must not start, and expires', async () 
   await of.guard.runOverdue();
   assert.deepEqual(await stateOf(of, 'report'), ['open', 'disabled']);
   enabled = true;
-  of.guard.standby(true);
+  of.guard.enable(false);
   await of.guard.runOverdue();
-  of.guard.standby(false);
+  of.guard.enable(true);
   const until = new Date(of.clock.wallMs() + 600 * MINUTE_MS);
   await of.guard.locks.hold('report', { ...ACT, until });
   await of.guard.runOverdue();

@@ -79,7 +79,7 @@ async function exec(guard: JobGuard, options: ExecOptions, ...command: string[])
   children.listen(() => void guard.close({ timeout: '365d', grace: 0 }));
   // Jobs of the application must not start here.
   const own = new AsyncLocalStorage<true>();
-  callsOf(guard).setStandby(() => own.getStore() === undefined, false);
+  callsOf(guard).parts.registry.isEnabled = () => own.getStore() === true;
   let skip: string | undefined;
   let hasRun = false;
   for (const skipped of ['lock:skipped', 'run:skipped'] as const)

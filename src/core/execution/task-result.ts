@@ -7,8 +7,7 @@ export type TaskResult<T> =
  * - `locked`: another holder has the lock.
  * - `running-here`: this process still runs the job, or does not know yet that it has ended.
  * - `closing`: the guard is closing.
- * - `standby`: this instance is on standby.
- * - `disabled`: the job's `enabled` is `false`.
+ * - `disabled`: `enabled` of the job, or of the guard, is `false`.
  *
  * Only for a job that runs once per period:
  *
@@ -25,7 +24,6 @@ export type SkipReason =
   | 'locked'
   | 'running-here'
   | 'closing'
-  | 'standby'
   | 'disabled'
   | 'already-completed'
   | 'running-elsewhere'

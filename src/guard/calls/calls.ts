@@ -25,8 +25,8 @@ import type { OncePerJobRunner } from './once-per-job-runner';
 export interface JobKeeper {
   /** Adds a job that is scheduled, or runs once per period. Returns `false` for any other job. */
   add(job: AdmittedJob): boolean;
-  /** @param isOnStandby asked at each check for overdue runs */
-  showStandby(isOnStandby: () => boolean): void;
+  /** @param isEnabled of the guard, called at each check for overdue runs */
+  showEnabled(isEnabled: () => boolean): void;
 }
 
 export interface GuardParts {
@@ -93,13 +93,6 @@ export class Calls {
     });
   }
 
-  /** @param isInstance `false` for the command line: the register does not show its standby */
-  setStandby(standby: boolean | (() => boolean), isInstance: boolean): void {
-    const { registry, registered } = this.parts;
-    registry.setStandby(standby);
-    if (isInstance) registered?.showStandby(() => registry.isOnStandby);
-  }
-
   /** Reports the calls of a job. The scheduler of a call may not know its scheduled time. */
   reportOf(job: Job, scheduledAt?: Date): CallReport {
     return new CallReport(this.parts.events, job.lock, scheduledAt);
@@ -119,7 +112,7 @@ export class Calls {
       return await this.requireOncePerRunner(`Job '${job.policy.job}' needs`).run(job, call, report);
     const { registry, executor } = this.parts;
     const { nameOf, lock } = job;
-    const skipped = registry.skipIfIdle(job, report);
+    const skipped = registry.skipIfDisabled(job, report);
     if (skipped !== undefined) return skipped;
     if (nameOf !== undefined) report.lock = report.check(() => lockOf(lock, nameOf, call.args));
     return await executor.runTask(call.task, report);
@@ -133,7 +126,7 @@ export class Calls {
     if (first === undefined) return;
     let end: CallEnd = { outcome: 'lock-failed', error };
     try {
-      const reason = executor.runs.closing ? 'closing' : registry.skipIfIdle(job, first)?.reason;
+      const reason = executor.runs.closing ? 'closing' : registry.skipIfDisabled(job, first)?.reason;
       if (reason === undefined) {
         const kept = reports.filter((report) => job.policy && oncePerRunner?.keepDropped(job, report));
         first.willRetry = kept.length > 0;

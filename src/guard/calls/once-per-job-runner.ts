@@ -127,7 +127,7 @@ export class OncePerJobRunner {
       scheduledAt,
       receivedAt: momentOf(this.context.clock),
       purpose: 'tick',
-      skip: () => this.registry.skipIfIdle(job, report),
+      skip: () => this.registry.skipIfDisabled(job, report),
     };
   }
 

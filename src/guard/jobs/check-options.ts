@@ -6,7 +6,7 @@ import type { JobGuardOptions, LabelledConfiguration, MethodOptions } from './jo
 const METHOD_OPTIONS = ['enabled', 'onSkip'] satisfies (keyof MethodOptions)[];
 
 const STORE = ['lockProvider', 'pollInterval', 'statementTimeout', 'nameLength', 'keepRows', 'grouping'];
-const OPERATION = ['standby', 'retention', 'keepLog', 'redact', 'lazy', 'logger', 'lateAfter', 'notify'];
+const OPERATION = ['enabled', 'retention', 'keepLog', 'redact', 'lazy', 'logger', 'lateAfter', 'notify'];
 const PROCESS = ['instanceName', 'clock', 'events', 'random'];
 const DEFAULTS = ['defaultLockAtMostFor', 'defaultLockAtLeastFor', 'defaultKeepAlive', 'defaultTimeZone'];
 const TABLES = ['lockTable', 'runTable', 'jobTable', 'schema', 'columns'];
@@ -23,8 +23,11 @@ const CATCH_UP = ['catchUp', 'catchUpWindow', 'catchUpLimit'];
 const ONCE_PER_OPTIONS = [...PERIOD, ...RUNS, ...CATCH_UP, ...METHOD_OPTIONS];
 const RETRY_OPTIONS = ['maxAttempts', 'initialDelay', 'factor', 'maxDelay', 'until'];
 
-const NO_RUN_STORE =
-  'The option runStore is gone: createJobGuard of a driver keeps the runs in its database, and that of cronlatch/memory keeps them in memory. Both take another lock provider as lockProvider.';
+const GONE = {
+  runStore:
+    'createJobGuard of a driver keeps the runs in its database, and that of cronlatch/memory keeps them in memory. Both take another lock provider as lockProvider.',
+  standby: 'use enabled, with the opposite value.',
+};
 
 function refuseHistory(options: object, job: string): void {
   if (!('history' in options)) return;
@@ -35,8 +38,9 @@ function refuseHistory(options: object, job: string): void {
 
 /** @throws InvalidLockConfigurationError naming the option */
 export function checkGuardOptions(options: JobGuardOptions): void {
-  if (Object(options) === options && 'runStore' in options)
-    throw new InvalidLockConfigurationError(NO_RUN_STORE);
+  for (const [option, successor] of Object.entries(GONE))
+    if (Object(options) === options && option in options)
+      throw new InvalidLockConfigurationError(`The option ${option} is gone: ${successor}`);
   checkOptionNames(options, GUARD_OPTIONS, 'the job guard', { dueEvery: 'pollInterval' });
 }
 
@@ -67,7 +71,7 @@ export function checkOncePerOptions(options: OncePerConfiguration, job: string):
 
 /** @throws InvalidLockConfigurationError for an invalid `enabled` or `onSkip` */
 export function checkMethodOptions({ enabled, onSkip }: MethodOptions, job: string): void {
-  parseSwitch(enabled ?? true, `enabled of job '${job}'`);
+  parseSwitch(enabled ?? true, `job '${job}'`);
   if (onSkip === undefined || onSkip === 'resolve' || onSkip === 'throw') return;
   refuseOption(`onSkip of job '${job}'`, onSkip, `it must be 'resolve' or 'throw'`);
 }
@@ -76,18 +80,22 @@ export function checkMethodOptions({ enabled, onSkip }: MethodOptions, job: stri
 export type Switch = boolean | (() => boolean);
 
 /**
- * @param what the option and its owner, for messages: `enabled of job 'close-day'`
+ * Checks the option `enabled`.
+ *
+ * @param owner for messages: `job 'close-day'`
  * @returns a function that throws an InvalidLockConfigurationError if the option throws or does not return a boolean
  * @throws InvalidLockConfigurationError if the option is neither a boolean nor a function
  */
-export function parseSwitch(option: Switch, what: string): () => boolean {
+export function parseSwitch(option: Switch, owner: string): () => boolean {
   if (typeof option === 'boolean') return () => option;
   if (typeof option !== 'function')
-    refuseOption(what, option, 'it must be a boolean, or a function that returns one');
-  const didNotRun = `so the job did not run. It must return true or false.`;
+    refuseOption(`enabled of ${owner}`, option, 'it must be a boolean, or a function that returns one');
+  const didNotRun = 'so the job did not run. It must return true or false.';
   return () => {
-    const answer: unknown = callOption(option, `${what} threw an error, ${didNotRun}`);
+    const answer: unknown = callOption(option, `enabled of ${owner} threw an error, ${didNotRun}`);
     if (typeof answer === 'boolean') return answer;
-    throw new InvalidLockConfigurationError(`${what} returned ${describeValue(answer)}, ${didNotRun}`);
+    throw new InvalidLockConfigurationError(
+      `enabled of ${owner} returned ${describeValue(answer)}, ${didNotRun}`,
+    );
   };
 }

@@ -36,11 +36,11 @@ export interface JobGuardOptions extends RunLogOptions {
   readonly logger?: Logger | StructuredLogger | false | undefined;
   /**
    * How long runs are kept, up to 36,500 days. Once a day, the job `cronlatch-purge` purges older runs as `ledger.purge`
-   * does, but not on standby. Needs a ledger. Default: runs are kept until you purge them, but 1,000 of once-per-tick jobs.
+   * does, unless the guard is disabled. Needs a ledger. Default: runs are kept until you purge them, but 1,000 of once-per-tick jobs.
    */
   readonly retention?: Duration | undefined;
-  /** Starts on standby, as `guard.standby` does, if jobs tick before the application could call it. Default `false`. */
-  readonly standby?: boolean | (() => boolean) | undefined;
+  /** What `guard.enable` sets, for jobs that tick before the application can call it. Default `true`. */
+  readonly enabled?: boolean | (() => boolean) | undefined;
   /**
    * Who learns of runs that fail permanently or are interrupted, of late jobs, of missed periods, and of holds that end:
    * `webhook({ url, secret })`, or functions of your own. Each notice waits in the database until an instance has sent it, at least once

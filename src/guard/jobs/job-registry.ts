@@ -13,14 +13,14 @@ import {
 import { checkJobDefaults, type JobDefaults } from './job-defaults';
 import { hasTimeFunctions } from './lock-functions';
 import type { JobGuardOptions, LabelledConfiguration } from './job-guard-options';
-import { parseSwitch, type Switch } from './check-options';
 
 const MINUTE_MS = 60_000;
 
 /** The jobs of one guard. Each is compiled once, and checked against the others when it is admitted. */
 export class JobRegistry {
   readonly defaults: JobDefaults;
-  #standby = (): boolean => false;
+  /** Of the guard. Throws an InvalidLockConfigurationError if it fails. The command line replaces it, which no register shows. */
+  isEnabled = (): boolean => true;
   /** By configuration, which no longer changes, and before by instance if functions return its times. */
   readonly #compiled = new WeakMap<object, WeakMap<LabelledConfiguration, Job>>();
   readonly #oncePer = new Map<string, AdmittedOncePerJob>();
@@ -34,7 +34,6 @@ export class JobRegistry {
     private readonly hasLedger: boolean,
   ) {
     this.defaults = checkJobDefaults(options);
-    this.setStandby(options.standby ?? false);
   }
 
   /** @throws InvalidLockConfigurationError naming the lock or the job, and the value */
@@ -112,28 +111,14 @@ export class JobRegistry {
     }
   }
 
-  /** @throws InvalidLockConfigurationError if it is neither a boolean nor a function */
-  setStandby(standby: Switch): void {
-    this.#standby = parseSwitch(standby, 'standby of the guard');
-  }
-
-  /** @throws InvalidLockConfigurationError if the function of `standby` fails */
-  get isOnStandby(): boolean {
-    return this.#standby();
-  }
-
   /**
    * Skips a tick or call that may not run its job now, before anything is sent to the database, and reports it.
    *
    * @returns `undefined` if the job may run
-   * @throws InvalidLockConfigurationError if the function of `standby` or `enabled` fails
+   * @throws InvalidLockConfigurationError if `enabled` of the guard or of the job fails
    */
-  skipIfIdle(job: Job, report: CallReport): Skipped | undefined {
-    const reason = report.check(() => {
-      if (this.isOnStandby) return 'standby';
-      return job.isEnabled() ? undefined : 'disabled';
-    });
-    return reason && report.skip(reason);
+  skipIfDisabled(job: Job, report: CallReport): Skipped | undefined {
+    return report.check(() => this.isEnabled() && job.isEnabled()) ? undefined : report.skip('disabled');
   }
 
   get longestWindowMs(): number {

@@ -87,7 +87,7 @@ export function compileJob(
   const job = oncePer?.name ?? declared.name;
   const lock = compileLockWithDefaults(withReturnedTimes(declared, job, instance), defaults, job);
   checkJobOptions({ ...declared, oncePer });
-  const isEnabled = parseSwitch(enabled ?? true, `enabled of job '${job}'`);
+  const isEnabled = parseSwitch(enabled ?? true, `job '${job}'`);
   if (oncePer === undefined) return { lock, policy: undefined, isEnabled, nameOf };
   if (nameOf !== undefined) {
     throw new InvalidLockConfigurationError(
@@ -125,7 +125,7 @@ export function declaredJobOf(job: AdmittedJob): DeclaredJob {
     hasCalendar: policy !== undefined && policy.calendar !== everyDay,
     scope: typeof policy?.scope === 'string' && policy.scope !== '' ? policy.scope : undefined,
     hasScopeFunction: typeof policy?.scope === 'function',
-    enabled: configuration.enabled === false ? false : undefined,
+    disabled: configuration.enabled === false ? 'job' : undefined,
   };
 }
 

@@ -58,7 +58,7 @@ export class OverdueRuns implements Service {
   async run(): Promise<StartedRuns | void> {
     const { registry, lockExecutor } = this.runner;
     if (lockExecutor.runs.closing) return;
-    if (!this.#mayRun(() => !registry.isOnStandby, ': the standby function')) return;
+    if (!this.#mayRun(registry.isEnabled, ': the enabled function of the guard')) return;
     await this.registered.settle();
     const mayRun = ({ isEnabled, isReady, policy: { job } }: AdmittedOncePerJob): boolean =>
       this.#mayRun(isEnabled, ` of job '${job}': its enabled function`) && isReady?.() !== false;

@@ -28,7 +28,7 @@ export class RegisterEntry {
   isDue(before: Date): boolean {
     const { declared, job, answeredAt = new Date(0) } = this;
     const { declaredAt } = job.expectation;
-    if (this.isPending || declared.enabled === false || declaredAt === undefined) return false;
+    if (this.isPending || declared.disabled || declaredAt === undefined) return false;
     const everyMs = intervalOf(declared.schedules);
     const since = answeredAt > declaredAt ? answeredAt : declaredAt;
     const due =
@@ -48,15 +48,15 @@ export class RegisterEntry {
     const { job, declared, answeredAt } = this;
     const known = new Set(declared.schedules.map((schedule) => JSON.stringify(schedule)));
     const more = added.schedules.filter((schedule) => !known.has(JSON.stringify(schedule)));
-    const enabled = declared.enabled === added.enabled ? declared.enabled : undefined;
-    if (more.length === 0 && enabled === declared.enabled) return this;
-    const both = { ...declared, schedules: [...declared.schedules, ...more], enabled };
+    const disabled = declared.disabled && added.disabled;
+    if (more.length === 0 && disabled === declared.disabled) return this;
+    const both = { ...declared, schedules: [...declared.schedules, ...more], disabled };
     return Object.assign(new RegisterEntry(job, both), { answeredAt });
   }
 }
 
 /** Another instance may still answer a tick that this one has skipped for such a reason. */
-const NO_ANSWER: ReadonlySet<string | undefined> = new Set(['disabled', 'closing', 'standby']);
+const NO_ANSWER: ReadonlySet<string | undefined> = new Set(['disabled', 'closing']);
 /** A once-per job may have no run of its period then. */
 const NO_RUN: ReadonlySet<string | undefined> = new Set(['locked', 'running-here', 'calendar']);
 

@@ -4,13 +4,7 @@ import { LastingFailure } from '../../core/lasting-failure';
 import { VERSION } from '../../core/version';
 import type { DeclaredSchedule, JobRegistration, RegisteredJob } from '../../ledger';
 import { declaredPolicy } from '../../ledger/known-register';
-import {
-  declaredSince,
-  differencesOf,
-  isActiveElsewhere,
-  isDeclaredOtherwise,
-  REGISTER_EVERY_MS,
-} from '../../ledger/job-register';
+import { declaredSince, differencesOf, isLeftToOther, REGISTER_EVERY_MS } from '../../ledger/job-register';
 import { isHeldBack, lateTime, NEVER } from '../../ledger/expected';
 import { limitOf, retryTransient, type LedgerContext } from '../../ledger/store-statements';
 import type { JobKeeper } from '../calls/calls';
@@ -29,9 +23,9 @@ export class Register implements JobKeeper, Service {
   #registeredAtMs = -Infinity;
   #polling: Promise<void> | undefined;
   readonly #lastingFailure: LastingFailure;
-  #isOnStandby = (): boolean => false;
+  #isEnabled = (): boolean => true;
   /** As it was last registered. */
-  #wasOnStandby = false;
+  #wasEnabled = true;
 
   /** How long a scheduled time may have passed before its job is late. */
   readonly lateAfterMs: number;
@@ -66,12 +60,12 @@ export class Register implements JobKeeper, Service {
     return this.#entries.get(name)?.job;
   }
 
-  showStandby(isOnStandby: () => boolean): void {
-    this.#isOnStandby = () => {
+  showEnabled(isEnabled: () => boolean): void {
+    this.#isEnabled = () => {
       try {
-        return isOnStandby();
+        return isEnabled();
       } catch {
-        return false; // Ticks, and the check for overdue runs, report the failure.
+        return true; // Ticks, and the check for overdue runs, report the failure.
       }
     };
     this.register();
@@ -79,7 +73,7 @@ export class Register implements JobKeeper, Service {
 
   register(): void {
     this.#isRequested = true;
-    this.#registering ??= this.#registerRequested().finally(() => (this.#registering = undefined));
+    this.#registering ??= this.#registerRequested();
   }
 
   /** Registers, and writes what has been answered. Never rejects. */
@@ -119,40 +113,33 @@ export class Register implements JobKeeper, Service {
       this.#isRequested = false;
       await this.#attempt(() => this.#registerPending());
     }
+    this.#registering = undefined; // At once: a later request must not wait for one that has ended.
   }
 
   async #registerPending(): Promise<void> {
     const { store, clock, instance: registeredBy } = this.context;
     const registeredAtMs = clock.monotonicMs();
-    const isOnStandby = this.#isOnStandby();
-    const isAgain =
-      registeredAtMs - this.#registeredAtMs >= REGISTER_EVERY_MS || isOnStandby !== this.#wasOnStandby;
-    const wanted = [...this.#entries].flatMap(([job, entry]) => {
-      const { declared, isPending } = entry;
-      const registration = { job, declared, version: VERSION, registeredBy };
-      return isPending || isAgain ? [{ entry, isPending, registration }] : [];
-    });
+    const isEnabled = this.#isEnabled();
+    const hasChanged = isEnabled !== this.#wasEnabled;
+    const isAgain = hasChanged || registeredAtMs - this.#registeredAtMs >= REGISTER_EVERY_MS;
+    const wanted = [...this.#entries].filter(([, { isPending }]) => isPending || isAgain);
     if (wanted.length === 0) return;
     const before = await store.jobs(limitOf(this.context));
-    const storedOf = (job: string) => before.jobs.find((each) => each.job === job);
-    const isPassive = (job: string): boolean =>
-      isOnStandby && !isActiveElsewhere(storedOf(job), registeredBy, before.now);
-    const pending = wanted.filter(({ isPending, registration: { job, declared } }) => {
-      const stored = storedOf(job);
-      if (isPending || stored === undefined) return true;
-      return isOnStandby === isPassive(job) && !isDeclaredOtherwise(stored, declared, before.now);
+    const found = wanted.map(([job, entry]) => {
+      const { disabled = isEnabled ? undefined : 'guard' } = entry.declared;
+      const registration = { job, declared: { ...entry.declared, disabled }, version: VERSION, registeredBy };
+      const stored = before.jobs.find((each) => each.job === job);
+      const isNew = entry.isPending || (hasChanged && disabled !== 'job');
+      const isLeft = stored && isLeftToOther(stored, registration, isNew, before.now);
+      return { entry, registration, stored, isLeft };
     });
     if (isAgain) this.#registeredAtMs = registeredAtMs;
-    this.#wasOnStandby = isOnStandby;
-    if (pending.length === 0) return;
-    const registrations = pending.map(({ registration: { declared, ...others } }) => ({
-      ...others,
-      declared: isPassive(others.job) ? { ...declared, standby: true as const } : declared,
-    }));
-    await this.#send((options) => store.registerJobs(registrations, options));
+    this.#wasEnabled = isEnabled;
+    const registrations = found.filter(({ isLeft }) => !isLeft).map(({ registration }) => registration);
+    if (registrations.length > 0) await this.#send((options) => store.registerJobs(registrations, options));
     const rescheduled: RegisteredJob[] = [];
-    for (const { entry, registration } of pending) {
-      const stored = storedOf(registration.job);
+    for (const { entry, registration, stored, isLeft } of found) {
+      if (isLeft && !entry.isPending) continue;
       const since = declaredSince(stored, registration, before.now);
       entry.isPending = false;
       entry.job.expectation.declaredAt = since;
@@ -180,8 +167,8 @@ export class Register implements JobKeeper, Service {
 
   /** Two deployments that declare a job differently may start it at different times, or lock it differently. */
   #warnOfDifference({ declared: there, ...stored }: RegisteredJob, { job, declared }: JobRegistration): void {
-    // A job can be turned off on some instances.
-    const differences = differencesOf({ ...there, enabled: declared.enabled }, declared)
+    // A job can be disabled on some instances.
+    const differences = differencesOf({ ...there, disabled: declared.disabled }, declared)
       .map(({ option, before = 'none', now = 'none' }) => `${option} (there ${before}, here ${now})`)
       .join(', ');
     if (differences === '' || stored.registeredBy === this.context.instance) return;

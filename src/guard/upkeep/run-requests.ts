@@ -22,12 +22,12 @@ const RENEW_EVERY_MS = 30_000;
 
 /** After these skips, the next check tries again, until the request expires. */
 const RETRIED_SKIPS: ReadonlySet<string> = new Set<SkipReason>([
-  ...(['locked', 'running-here', 'running-elsewhere', 'standby', 'disabled', 'closing', 'not-due'] as const),
+  ...(['locked', 'running-here', 'running-elsewhere', 'disabled', 'closing', 'not-due'] as const),
 ]);
 
 /**
- * Runs the jobs of one guard that operators have requested. A job starts as at a tick: the lock, `enabled`, standby and the
- * ledger decide. One instance takes a request by a conditional write.
+ * Runs the jobs of one guard that operators have requested. A job starts as at a tick: the lock, `enabled` and the ledger
+ * decide. One instance takes a request by a conditional write.
  */
 export class RunRequests implements Service {
   readonly failure = 'Could not look up the requests to run jobs. The guard will try again at the next poll.';
@@ -74,9 +74,9 @@ export class RunRequests implements Service {
   #mayStart(): boolean {
     const { lockExecutor, registry } = this.runner;
     try {
-      return !lockExecutor.runs.closing && !registry.isOnStandby;
+      return !lockExecutor.runs.closing && registry.isEnabled();
     } catch {
-      return false; // The check for overdue runs reports that the function of `standby` has failed.
+      return false; // The check for overdue runs reports that `enabled` of the guard has failed.
     }
   }
 

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { InvalidLockUseError } from '../../core';
 import { parsePositiveDuration, type Duration } from '../../core/duration';
-import type { RegisteredJob } from '../job-register';
+import { whyDisabled, type RegisteredJob } from '../job-register';
 import { declaredPolicy, readKnownRegister } from '../known-register';
 import { periodOfKey } from '../periods/period-of-key';
 import { calendarPeriodsOf } from '../policy/job-policy';
@@ -80,7 +80,8 @@ function checkDeclared(job: string, jobs: readonly RegisteredJob[], now: Date): 
     const last = `The last was ${registeredBy} at ${timeText(registeredAt)}. Start an instance, and check its pollInterval`;
     throw refusal(job, `no instance has declared it within the last 3 minutes. ${last}`);
   }
-  if (declared.enabled === false) throw refusal(job, 'its option enabled is false');
+  const off = whyDisabled(registered);
+  if (off !== undefined) throw refusal(job, off);
   if (declared.hasNameFunction) throw refusal(job, 'the name of its lock comes from its arguments');
   return registered;
 }

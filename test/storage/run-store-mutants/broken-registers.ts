@@ -41,7 +41,7 @@ function declaring(textOf: (declared: DeclaredJob) => unknown) {
 }
 
 /** The options that decide when a job is due. */
-const WATCHED = ['schedules', 'kind', 'timeZone', 'dayStart', 'target', 'enabled'] as const;
+const WATCHED = ['schedules', 'kind', 'timeZone', 'dayStart', 'target', 'disabled'] as const;
 
 /** Registers each job in another form. */
 function registering(

@@ -68,7 +68,7 @@ export const registering = cases((test) => [
     const changes: readonly Partial<DeclaredJob>[] = [
       ...[{ schedules: AT_FOUR }, { schedules: [...AT_FOUR, { every: 1000 }] }, { kind: 'week' } as const],
       ...[{ timeZone: 'UTC' }, { dayStart: '02:00' }, { target: 'previous' } as const],
-      ...[{ enabled: false as const }, { enabled: undefined }],
+      ...[{ disabled: 'job' } as const, { disabled: undefined }],
     ];
     let job = DECLARED;
     for (const change of changes) {
