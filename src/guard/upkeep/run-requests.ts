@@ -58,7 +58,7 @@ export class RunRequests implements Service {
       this.#lastingFailure.end();
       return { ended: Promise.all(requests.map((request) => this.#serveIfDue(request, now))).then(sumOf) };
     } catch (error) {
-      // Without a usable table, there are no requests. ledger.requestRun() reports the fix.
+      // Without a usable table, there are no requests. operations(guard).run() reports the fix.
       if (!(error instanceof SchemaMismatchError)) this.#lastingFailure.report(this.failure, error);
     }
   }
