@@ -36,7 +36,8 @@ export interface JobGuardOptions extends RunLogOptions {
   readonly logger?: Logger | StructuredLogger | false | undefined;
   /**
    * How long runs are kept, up to 36,500 days. Once a day, the job `cronlatch-purge` purges older runs as `purge` of
-   * `operations(guard)` does, but not on standby. Needs a ledger. Default: runs are kept until you purge them, but 1,000 of once-per-tick jobs.
+   * `operations(guard)` does, but not on standby. Needs a ledger. Default: runs are kept until you purge them, but 1,000 of
+   * once-per-tick jobs.
    */
   readonly retention?: Duration | undefined;
   /** Starts on standby, as `guard.standby` does, if jobs tick before the application could call it. Default `false`. */
