@@ -9,7 +9,9 @@ import { sourceNodes, textsOf } from './source-texts.mjs';
 
 const PAGE = 'docs/errors.md';
 const lines = readFileSync(PAGE, 'utf8').split('\n');
-const codes = new Map(sourceNodes.filter(ts.isClassDeclaration).flatMap(codeOf));
+const classes = sourceNodes.filter(ts.isClassDeclaration);
+const codes = new Map(classes.flatMap(codeOf));
+const parents = new Map(classes.map(({ name, heritageClauses }) => [name?.text, parentIn(heritageClauses)]));
 const rows = rowsOfPage();
 const created = sourceNodes.filter(ts.isNewExpression).flatMap(messagesOf);
 const thrown = [...new Map(created.map((each) => [`${each.section} ${each.text}`, each])).values()];
@@ -37,6 +39,16 @@ function codeOf({ name, members }) {
   return code !== undefined && ts.isStringLiteral(code) ? [[name.text, code.text]] : [];
 }
 
+function parentIn(clauses = []) {
+  const extended = clauses.find(({ token }) => token === ts.SyntaxKind.ExtendsKeyword);
+  return extended?.types[0].expression.getText();
+}
+
+/** That of its nearest ancestor with a code. */
+function sectionOf(type) {
+  return codes.get(type) ?? (parents.has(type) ? sectionOf(parents.get(type)) : 'none');
+}
+
 /** The rows that begin with a message, unlike those with a code, and the code in the heading of their section. */
 function rowsOfPage() {
   let section;
@@ -50,7 +62,7 @@ function rowsOfPage() {
 /** The messages of an error with their rows, except those that only pass on another text. */
 function messagesOf(error) {
   const type = error.expression.getText();
-  const ofError = { section: codes.get(type) ?? 'none', file: error.getSourceFile() };
+  const ofError = { section: sectionOf(type), file: error.getSourceFile() };
   const texts = /(?:Error|Exception)$/.test(type) ? textsOf(error.arguments?.[0]) : [];
   const escaped = texts.filter((text) => text !== '…').map((text) => text.replaceAll('|', '\\|'));
   const messages = escaped.map((text) => ({ ...ofError, text }));

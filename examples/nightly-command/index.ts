@@ -1,5 +1,5 @@
 /**
- * A nightly program without an application: `exec` runs it on one of two hosts, `hold` keeps it from starting, and
+ * A nightly program without an application: `exec` runs it on one of two hosts, `pause` keeps it from starting, and
  * `status` shows the night.
  *
  * Run: npm run example nightly-command
@@ -8,14 +8,14 @@
  *   exporting the figures of …
  *   web-2: exec → 0
  *   cronlatch: job 'nightly-export' for … skipped: already-completed (attempt 1, scheduled at …)
- *   an operator: hold → 0
- *   hold lock nightly-export until …: no instance starts its jobs until then
- *   held as hold/anne/move of the storage/…
+ *   an operator: pause → 0
+ *   pause job nightly-export until …: no instance starts it until then
+ *   Paused: no instance starts the job.
  *   web-1, the next night: exec → 75
  *   cronlatch: job 'nightly-export' skipped: locked by hold/anne/move of the storage/… until …
- *   an operator: unhold → 0
- *   …
- *   ended the hold of nightly-export
+ *   an operator: resume → 0
+ *   end the pause of lock nightly-export by hold/anne/move of the storage/…
+ *   Resumed: overdue runs start at the next check.
  *   web-1, once more: exec → 0
  *   exporting the figures of …
  *   the monitoring: status --check → 0
@@ -58,9 +58,9 @@ function main(): void {
     call('init');
     show('web-1', ...NIGHTLY, ...lastNight, ...EXPORT);
     show('web-2', ...NIGHTLY, ...lastNight, ...EXPORT); // Its clock is a little behind.
-    show('an operator', 'hold', JOB, '--until', '2h', ...BY_ANNE);
+    show('an operator', 'pause', JOB, '--until', '2h', ...BY_ANNE);
     show('web-1, the next night', ...NIGHTLY, ...EXPORT);
-    show('an operator', 'unhold', JOB, ...BY_ANNE);
+    show('an operator', 'resume', JOB, ...BY_ANNE);
     show('web-1, once more', ...NIGHTLY, ...EXPORT);
     show('the monitoring', 'status', '--check');
   } finally {

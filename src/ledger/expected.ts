@@ -205,7 +205,8 @@ export function lateTime(
   runs: readonly RunSummary[],
   { now, lateAfterMs, lock }: { now: Date; lateAfterMs: number; lock?: LockState | undefined },
 ): Date | undefined {
-  if (declared.disabled === 'job' || declaredAt === undefined || isHeldBack({ declared }, lock)) return undefined;
+  if (declared.disabled === 'job' || declaredAt === undefined || isHeldBack({ declared }, lock))
+    return undefined;
   const before = new Date(now.getTime() - lateAfterMs);
   const every = intervalOf(declared.schedules);
   if (every !== undefined) {

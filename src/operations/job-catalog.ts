@@ -235,7 +235,8 @@ export class JobCatalog {
     const { declared } = this.#registered.get(job) ?? {};
     const policy = this.knownPolicy(job);
     const periods = policy && calendarPeriodsOf(policy);
-    if (periods === undefined || declared?.disabled === 'job' || declared?.hasScopeFunction !== false) return [];
+    if (periods === undefined || declared?.disabled === 'job' || declared?.hasScopeFunction !== false)
+      return [];
     return watchedPeriods(this.expectationOf(job), periods, this.now);
   }
 

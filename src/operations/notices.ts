@@ -30,7 +30,7 @@ const RETRY_AFTER_MS = 30_000;
 const MOST_AT_A_CHECK = 20;
 const EXPIRES_IN_MS = 7 * DAY_MS;
 
-/** As it waits in the table. A notice about a hold is due at its end. */
+/** As it waits in the table. A notice about a pause is due at its end. */
 type StoredNotice = Notice & {
   readonly hold?: { readonly lock: string; readonly owner: string; readonly until: number };
 };
@@ -196,7 +196,7 @@ class Notices implements Service {
     }
   }
 
-  /** Whether an operator has ended the hold before its time. */
+  /** Whether an operator has ended the pause before its time. */
   async #hasEndedEarly({ lock, owner, until }: NonNullable<StoredNotice['hold']>): Promise<boolean> {
     const { lockedBy = '', lockedAt, lockUntil } = (await this.locks.inspect(lock)) ?? {};
     return Number(lockedBy.startsWith(owner) ? lockUntil : lockedAt) < until;
@@ -210,8 +210,8 @@ function noticesAbout({ jobs, locks = [] }: Overview): StoredNotice[] {
     const hold = lock && readHold(lock.lockedBy);
     if (lock === undefined || hold === undefined) return [];
     const { name, lockedBy: owner, lockUntil } = lock;
-    const text = `The hold of lock '${name}' by ${hold.actor} has ended: ${hold.reason}. Its jobs start again.`;
-    const notices = noticeOf(job, { kind: 'hold-ended', id: idOf(name, owner), text });
+    const text = `The pause of lock '${name}' by ${hold.actor} has ended: ${hold.reason}. Its jobs start again.`;
+    const notices = noticeOf(job, { kind: 'pause-ended', id: idOf(name, owner), text });
     return notices.map((notice) => ({ ...notice, hold: { lock: name, owner, until: lockUntil.getTime() } }));
   });
   return [...problems, ...holds];

@@ -249,7 +249,7 @@ const WRONG: readonly (readonly [args: readonly string[], line: RegExp])[] = [
   [[...DAILY, '--scheduled-at', '2026-11-22T03:00', 'true'], /^--scheduled-at is "2026-11-22T03:00": use/],
   [
     [...DAILY, '--job-name', 'close-day-20261124', 'true'],
-    /^--job-name is "close-day-20261124", which ends in the minute 2008-07-10T05:24Z, more than 31 days behind the clock of this host\. Nothing has run\. Pass .+ --scheduled-at, .+ cronlatch backfill\.$/,
+    /^--job-name is "close-day-20261124", which ends in the minute 2008-07-10T05:24Z, more than 31 days behind the clock of this host\. Nothing has run\. Pass .+ --scheduled-at, .+ cronlatch run JOB --from DATE --to DATE\.$/,
   ],
   [
     [...JOB, '--job-name', 'export-99999999', 'true'],
@@ -257,7 +257,7 @@ const WRONG: readonly (readonly [args: readonly string[], line: RegExp])[] = [
   ],
   [
     [...DAILY, '--scheduled-at', '2020-01-01T03:00Z', 'true'],
-    /^--scheduled-at is "2020-01-01T03:00Z", more than 31 days behind the clock of this host\. Nothing has run\. .+ cronlatch backfill\.$/,
+    /^--scheduled-at is "2020-01-01T03:00Z", more than 31 days behind the clock of this host\. Nothing has run\. .+ cronlatch run JOB --from DATE --to DATE\.$/,
   ],
   [
     [...DAILY, '--scheduled-at', '2099-01-01T03:00Z', 'true'],

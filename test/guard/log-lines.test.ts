@@ -73,7 +73,7 @@ void test('the line of a once-per job has its run, and what happens next', () =>
     `${beginning} after 1 ms ${details}; the next attempt is at 2026-11-20T03:10:00.000Z. Cause: Error: no bank`,
   ]);
   assert.deepEqual(lineOf('run:failed', { ...failed, isFinal: true }), [
-    `${beginning} permanently after 1 ms ${details}; only ledger.rerun() runs it again. Cause: Error: no bank`,
+    `${beginning} permanently after 1 ms ${details}; only operations(guard).rerun() runs it again. Cause: Error: no bank`,
   ]);
   const scoped = { ...failed, run: { ...run, scope: 'eu' } };
   assert.match(lineOf('run:failed', scoped)[0] ?? '', /job 'close-day' \(eu\) for 2026-11-20 failed/);
@@ -86,7 +86,7 @@ void test('a crashed holder is a line: a warning if the run is retried, an error
     "warn: cronlatch run:takenOver: job 'close-day' for 2026-11-20 started again (attempt 2); the lease of the last attempt ended, and this attempt repeats its work.",
   ]);
   assert.deepEqual(lineOf('run:interrupted', event), [
-    "error: cronlatch run:interrupted: job 'close-day' for 2026-11-20 was interrupted (attempt 2); its lease ended, and its holder has not come back, but may still be running. Check what it did, then call ledger.resolve().",
+    "error: cronlatch run:interrupted: job 'close-day' for 2026-11-20 was interrupted (attempt 2); its lease ended, and its holder has not come back, but may still be running. Check what it did, then call operations(guard).resolve().",
   ]);
 });
 

@@ -42,7 +42,7 @@ interface StatusOptions extends Options {
 /** `cronlatch status`: the answer, each problem with its command, and one line for each job. It shows `operations(guard).overview()`. */
 export function addStatusCommand(program: Command): void {
   addGuardCommand(program, 'status', 'show what runs, what is held, and the problems of each job')
-    .option('--check', 'print only problems and holds, and end with 5 if there are problems')
+    .option('--check', 'print only problems and pauses, and end with 5 if there are problems')
     .addOption(new Option('--watch', 'show it again every two seconds').conflicts(['check', 'json']))
     .option('--tolerance <duration>', 'how late a tick may be before its job is late', '5m')
     .action(withGuard((guard, options: StatusOptions) => (options.watch ? watch : show)(guard, options)));
@@ -122,8 +122,8 @@ const MOST_OTHERS = 20;
 
 /** A line each, because monitors keep lines. */
 function printChecked(problems: readonly JobRemark[], notes: readonly JobRemark[]): void {
-  const holds = notes.filter(({ kind }) => kind === 'paused');
-  for (const { kind, text, remedy } of [...problems, ...holds])
+  const pauses = notes.filter(({ kind }) => kind === 'paused');
+  for (const { kind, text, remedy } of [...problems, ...pauses])
     printText(remedy ? `${text} ${commandText(remedy)}` : text, stateCell(kind)[0]);
   if (problems.length === 0) print('no problems');
 }

@@ -23,7 +23,7 @@ export interface StorageBasedLockProviderOptions {
   readonly statementTimeout?: Duration | undefined;
   /**
    * `false`: a release deletes the record, so that locks named after orders, users or files do not pile up. A lock that
-   * `lockAtLeastFor` keeps, and the lock of a crashed holder, leave their records to `guard.locks.purge()`. While a
+   * `lockAtLeastFor` keeps, and the lock of a crashed holder, leave their records to `purge` of `operations(guard)`. While a
    * record is gone, the next token comes from the store's clock alone: if that clock is set back, a token can repeat.
    * Default `true`.
    */

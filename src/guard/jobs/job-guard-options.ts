@@ -35,14 +35,15 @@ export interface JobGuardOptions extends RunLogOptions {
   /** Gets one line or entry per run, failure and warning. Default: `console` without `debug`; `false` logs nothing. */
   readonly logger?: Logger | StructuredLogger | false | undefined;
   /**
-   * How long runs are kept, up to 36,500 days. Once a day, the job `cronlatch-purge` purges older runs as `ledger.purge`
-   * does, unless the guard is disabled. Needs a ledger. Default: runs are kept until you purge them, but 1,000 of once-per-tick jobs.
+   * How long runs are kept, up to 36,500 days. Once a day, the job `cronlatch-purge` purges older runs as `purge` of
+   * `operations(guard)` does, unless the guard is disabled. Needs a ledger. Default: runs are kept until you purge them, but 1,000 of
+   * once-per-tick jobs.
    */
   readonly retention?: Duration | undefined;
   /** What `guard.enable` sets, for jobs that tick before the application can call it. Default `true`. */
   readonly enabled?: boolean | (() => boolean) | undefined;
   /**
-   * Who learns of runs that fail permanently or are interrupted, of late jobs, of missed periods, and of holds that end:
+   * Who learns of runs that fail permanently or are interrupted, of late jobs, of missed periods, and of pauses that end:
    * `webhook({ url, secret })`, or functions of your own. Each notice waits in the database until an instance has sent it, at least once
    * and always with the same `id`. One that fails is sent up to three times more. Needs a ledger in a database. Default: none.
    */

@@ -104,7 +104,7 @@ const CONSEQUENCES: { readonly [K in LoggedEvent]?: string } = {
   'run:givenBack': 'the guard is closing, so an instance starts it again, and this attempt does not count',
   'run:takenOver': 'the lease of the last attempt ended, and this attempt repeats its work',
   'run:interrupted':
-    'its lease ended, and its holder has not come back, but may still be running. Check what it did, then call ledger.resolve()',
+    'its lease ended, and its holder has not come back, but may still be running. Check what it did, then call operations(guard).resolve()',
   'run:stuck':
     'its lease has expired but the job is still running. This process will not start it again until it finishes',
   'job:late': 'no instance has answered this tick',
@@ -229,7 +229,7 @@ function describeNextStep(name: EventName, event: object): string | undefined {
   if ('willRetry' in event && event.willRetry) return 'the tick will be retried';
   if ('retryAt' in event && event.retryAt instanceof Date)
     return `the next attempt is at ${event.retryAt.toISOString()}`;
-  if ('isFinal' in event && event.isFinal) return 'only ledger.rerun() runs it again';
+  if ('isFinal' in event && event.isFinal) return 'only operations(guard).rerun() runs it again';
   return undefined;
 }
 

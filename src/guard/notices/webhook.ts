@@ -8,10 +8,10 @@ export interface Notice {
   readonly id: string;
   /**
    * `failed`: a run failed permanently. `interrupted`: the lease of a run ended, and `onCrash` is `'hold'`. `late`: no
-   * instance has answered a tick. `missed`: an expected period has ended without a run. `hold-ended`: the hold or pause of
-   * an operator has ended at its time.
+   * instance has answered a tick. `missed`: an expected period has ended without a run. `pause-ended`: the pause of an
+   * operator has ended at its time.
    */
-  readonly kind: 'failed' | 'interrupted' | 'late' | 'missed' | 'hold-ended';
+  readonly kind: 'failed' | 'interrupted' | 'late' | 'missed' | 'pause-ended';
   /** The name of the job, or of the lock if no job with it is known. */
   readonly job: string;
   /** In sentences, with the command to type. `TEXT` stands for your reason. */

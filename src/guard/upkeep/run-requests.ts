@@ -61,7 +61,7 @@ export class RunRequests implements Service {
       const serving = [...ofJobs.values()].map((requests) => this.#serveInTurn(requests, now));
       return { ended: Promise.all(serving).then(sumOf) };
     } catch (error) {
-      // Without a usable table, there are no requests. An operator's `run` reports the fix.
+      // Without a usable table, there are no requests. operations(guard).run() reports the fix.
       if (!(error instanceof SchemaMismatchError)) this.#lastingFailure.report(this.failure, error);
     }
   }

@@ -167,7 +167,7 @@ function missingRun(key: RunKey, { address, place }: SqlDatabase, cause?: unknow
 /** What the job has written can be committed, also by statements after the end. So neither it nor a retry may repeat it. */
 export function transactionEnded(run: RunContext): InvalidLockUseError {
   run.refusal = new InvalidLockUseError(
-    `Cannot complete ${describeRun(run.claim)}: its transaction has already ended. Check whether the job ended it, ran a statement that commits implicitly, such as TRUNCATE or DDL, or caught an error after which the database rolls back, such as a deadlock. Its writes can be committed, so the run is not retried: check them, then call ledger.resolve() or ledger.rerun().`,
+    `Cannot complete ${describeRun(run.claim)}: its transaction has already ended. Check whether the job ended it, ran a statement that commits implicitly, such as TRUNCATE or DDL, or caught an error after which the database rolls back, such as a deadlock. Its writes can be committed, so the run is not retried: check them, then call rerun() of operations(guard) to repeat them.`,
   );
   return run.refusal;
 }

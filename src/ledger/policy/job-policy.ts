@@ -43,8 +43,8 @@ export interface OncePerOptions extends CatchUpOptions {
   /**
    * The first attempt begins no later than this after the scheduled time of its tick. If it would, the period is
    * recorded as skipped (`deadline`). A tick without a scheduled time counts from when it came, and a run that was given
-   * back from its first claim. Missed and backfilled periods, and calls with `at`, count from the earliest time of a
-   * tick for that period: its start, or with `target: 'previous'` its end. Default: no deadline.
+   * back from its first claim. Missed periods, those that an operator added, and calls with `at`, count from the earliest
+   * time of a tick for that period: its start, or with `target: 'previous'` its end. Default: no deadline.
    */
   readonly startDeadline?: Duration | undefined;
   /**

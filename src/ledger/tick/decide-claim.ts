@@ -99,7 +99,7 @@ function isTooLate({ run, now }: FoundRun, holder: ClaimHolder, policy: JobPolic
 
 /**
  * The row does not contain the scheduled time. A row that was created while ticks of its period could come is that of a
- * tick. Any other row was backfilled, and no tick of its period can have been scheduled earlier than this.
+ * tick. An operator added any other row, and no tick of its period can have been scheduled earlier than this.
  */
 function assumedScheduledTime(run: Run, { period, periodAt }: JobPolicy): Date | undefined {
   const { createdAt, periodStart: start, periodEnd: end } = run;

@@ -45,7 +45,7 @@ export interface Act {
   readonly of: 'run' | 'job' | 'lock' | 'store';
   /** The operands of the command: names of values. */
   readonly operands: string;
-  /** What the help of the command tells about it. */
+  /** What the help of the command shows. */
   readonly summary: string;
   /** On the button of its form. */
   readonly label: string;

@@ -290,5 +290,6 @@ function checkVerdict(verdict: ActVerdict, verb: Change['verb'], name: RunKey): 
   if (verdict.kind === 'changed') return;
   const { from } = verdict;
   const why = from === 'absent' ? 'no such run exists' : `it is ${from}`;
-  throw new ConflictError(`Cannot ${verb} ${describeRun(name)}: ${why}. ${REMEDIES[verb](from)}`.trimEnd());
+  const remedy = REMEDIES[verb](from);
+  throw new ConflictError(`Cannot ${verb} ${describeRun(name)}: ${why}.${remedy && ` ${remedy}`}`);
 }

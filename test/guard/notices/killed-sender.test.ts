@@ -136,7 +136,7 @@ testFleet(
     await Promise.all(guards.map((guard) => guard.runOverdue()));
     assert.deepEqual(
       receiver.notices.map(({ kind, job }) => [kind, job]),
-      [['hold-ended', 'close-day']],
+      [['pause-ended', 'close-day']],
     );
   },
   ['postgres'],

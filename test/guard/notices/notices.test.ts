@@ -161,9 +161,9 @@ void test('the end of a hold is noticed when it comes, by one instance', async (
     sent.map(({ kind, job, text }) => [kind, job, text]),
     [
       [
-        'hold-ended',
+        'pause-ended',
         'close-day',
-        "The hold of lock 'close-day' by anne has ended: audit. Its jobs start again.\ncronlatch why close-day",
+        "The pause of lock 'close-day' by anne has ended: audit. Its jobs start again.\ncronlatch why close-day",
       ],
     ],
   );
