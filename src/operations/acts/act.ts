@@ -67,7 +67,7 @@ export interface Plan {
   readonly lines: readonly string[];
   /** What the operator must have seen: a second answer. */
   readonly confirm?: Confirmation | undefined;
-  /** Why there is nothing to do. */
+  /** Why there is nothing to do: then `perform` writes nothing. */
   readonly nothing?: string | undefined;
   /** @throws ConflictError if the state has changed since the plan */
   perform(): Promise<Omit<ActResult, 'text'> & { readonly text?: string }>;

@@ -39,8 +39,8 @@ export async function planOf(act: Act, desk: Desk, given: Readonly<Record<string
 }
 
 export async function performed({ done }: Pick<Act, 'done'>, plan: Plan): Promise<ActResult> {
-  if (plan.nothing !== undefined) return { text: plan.nothing, facts: {} };
-  return { text: done, ...(await plan.perform()) };
+  const result = { text: done, ...(await plan.perform()) };
+  return plan.nothing === undefined ? result : { ...result, text: plan.nothing };
 }
 
 function refuseChoice(name: string, value: unknown, choices: readonly string[]): never {
