@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { InvalidLockConfigurationError } from '../../core';
 import { instanceOf } from '../../core/lease/owner';
 import type { Run, StoredRequest } from '../../ledger';
 import { addRuns, periodsToAdd } from '../../ledger/operator/backfill';
@@ -127,6 +128,8 @@ export function resultOf({ job, state, takenBy, outcome }: StoredRequest): strin
 
 async function planRange(desk: Desk, values: Values): Promise<Plan> {
   const job = textOf(values, 'job');
+  if (values['period'] !== undefined)
+    throw new InvalidLockConfigurationError('Name either a period, or a range with from and to.');
   const [from = '', to = ''] = ['from', 'to'].map((name) => dateOf(dayOf(textOf(values, name), name)));
   const known = await desk.jobs();
   const [context, jobs] = [known.context, known.periodicJob(job)];
