@@ -78,7 +78,8 @@ async function planPause(desk: Desk, values: Values): Promise<Plan> {
       for (let isWaiting = false; !(await hold()); isWaiting = true) {
         const state = await stateOf(desk, lock);
         const mayWait = state === undefined || !isHoldOwner(state.lockedBy);
-        if (!desk.note || !mayWait || until.getTime() <= clock.wallMs() + POLL_MS) throw heldError(lock, state);
+        if (!desk.note || !mayWait || until.getTime() <= clock.wallMs() + POLL_MS)
+          throw heldError(lock, state);
         if (!isWaiting && state?.isHeld) desk.note(`waiting for ${state.lockedBy}, which holds the lock`);
         await delay(POLL_MS);
       }
@@ -99,8 +100,7 @@ async function subjectOf(desk: Desk, values: Values) {
 
 /** @throws InvalidLockConfigurationError also for an end that has passed, or is more than 365 days away */
 function endOf(text: string, nowMs: number): Date {
-  if (/^[\d.]+[dhms]/.test(text))
-    return new Date(nowMs + parsePositiveDuration(text, 'until', LONGEST_DAYS));
+  if (/^[\d.]+[dhms]/.test(text)) return new Date(nowMs + parsePositiveDuration(text, 'until', LONGEST_DAYS));
   const end = instantIn(text);
   const days = end && (end.getTime() - nowMs) / DAY_MS;
   if (days !== undefined && days > 0 && days <= LONGEST_DAYS) return end ?? new Date(NaN);

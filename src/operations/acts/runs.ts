@@ -216,12 +216,16 @@ export const skip: Act = {
   done: 'Recorded: no instance runs this period.',
   fields: [SCOPE],
   plan: async (desk, values) =>
-    await planChange(desk, values, {
-      verb: 'skip',
-      decide: (found) => decideSkip(found, desk.by),
-      lines: ['No instance will run it.'],
-      insert: async (jobs, name) => await insertSkipped(jobs, name, desk.by),
-    }),
+    await planChange(
+      desk,
+      { ...values, period: textOf(values, 'period') },
+      {
+        verb: 'skip',
+        decide: (found) => decideSkip(found, desk.by),
+        lines: ['No instance will run it.'],
+        insert: async (jobs, name) => await insertSkipped(jobs, name, desk.by),
+      },
+    ),
 };
 
 interface Change {
