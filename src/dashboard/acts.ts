@@ -24,6 +24,7 @@ export async function perform(
   try {
     const { act: verb = '', reason = '', confirmed, force, token: _token, ...given } = values;
     const act = actOf(verb);
+    if (act.of === 'store') throw new InvalidLockUseError('This act has no form. Use the command line.');
     const desk = new Desk(guard, { actor, reason }, { when });
     const plan = await planOf(act, desk, { ...given, force: force !== undefined });
     if (plan.nothing !== undefined) return { values, error: plan.nothing };

@@ -11,7 +11,8 @@ import { limitOf } from '../ledger/store-statements';
 import { actMethods, type ActMethods } from './acts';
 import { readOverview, type Overview, type OverviewOptions } from './overview';
 
-export type { ActResult } from './acts/act';
+export type { ActQuery, ActState, StoredAct } from '../ledger';
+export { ConflictError, type ActResult } from './acts/act';
 export type { ActMethods, PauseSubject, RunSubject } from './acts';
 export type { JobOverview, Overview, OverviewOptions } from './overview';
 export type { JobRemark } from './remarks';

@@ -69,7 +69,7 @@ export interface Plan {
   readonly lines: readonly string[];
   /** What the operator must have seen: a second answer. */
   readonly confirm?: Confirmation | undefined;
-  /** Why there is nothing to do. */
+  /** Why there is nothing to do: then `perform` writes nothing. */
   readonly nothing?: string | undefined;
   /** What it is about, for the record, with the state before it. `undefined`: it records itself. */
   readonly about?: ActSubject | undefined;
@@ -135,15 +135,26 @@ export class Desk {
 export function textOf(values: Values, name: string): string {
   const value = values[name];
   if (typeof value === 'string') return value;
-  throw new InvalidLockConfigurationError(`${name} is ${describeValue(value)}: pass a text.`);
+  throw new InvalidLockConfigurationError(
+    value === undefined ? `${name} is missing.` : `${name} is ${describeValue(value)}: pass a text.`,
+  );
 }
 
 export function optionalText(values: Values, name: string): string | undefined {
   return values[name] === undefined ? undefined : textOf(values, name);
 }
 
-/** A field that most commands have. */
-export const SCOPE: Field = {
-  ...{ name: 'scope', kind: 'text', value: 'scope', label: 'Scope' },
-  description: 'the scope of the run, if the job has scopes',
-};
+/** @param description for the help of the command */
+export function field(
+  name: string,
+  kind: Field['kind'],
+  description: string,
+  more: Omit<Field, 'name' | 'kind' | 'description'> = {},
+): Field {
+  return { name, kind, description, ...more };
+}
+
+export const SCOPE = field('scope', 'text', 'the scope of the run, if the job has scopes', {
+  value: 'scope',
+  label: 'Scope',
+});

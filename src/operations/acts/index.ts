@@ -1,4 +1,4 @@
-import { InvalidLockConfigurationError, InvalidLockUseError } from '../../core';
+import { InvalidLockConfigurationError, InvalidLockUseError, LockStorageError } from '../../core';
 import { checkOptionNames, describeValue } from '../../core/options';
 import type { JobGuard } from '../../guard';
 import type { OperatorAct } from '../../ledger/operator/decide-act';
@@ -50,16 +50,22 @@ export async function planOf(
 
 /** Does what was planned, and records it. */
 export async function performed(desk: Desk, { act, values, ...plan }: PlannedAct): Promise<ActResult> {
-  if (plan.nothing !== undefined) return { text: plan.nothing, act: undefined, facts: {} };
-  if (plan.about === undefined) return { text: act.done, act: undefined, ...(await plan.perform()) };
+  if (plan.about === undefined || plan.nothing !== undefined)
+    return {
+      act: undefined,
+      text: act.done,
+      ...(await plan.perform()),
+      ...(plan.nothing && { text: plan.nothing }),
+    };
   const record = await ActRecord.begin(act, desk, { ...plan.about, values });
   try {
     const { text = act.done, ...result } = await plan.perform();
     await record.end('done');
     return { ...result, ...record.result(text) };
   } catch (error) {
+    const isUnknown = error instanceof LockStorageError && error.outcome === 'unknown';
     const message = error instanceof Error ? error.message : String(error);
-    await record.end(error instanceof ConflictError ? 'refused' : 'failed', message);
+    if (!isUnknown) await record.end(error instanceof ConflictError ? 'refused' : 'failed', message);
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import { methodOf } from '../../guard/guard-locks';
 import { IDLE_AFTER_MS } from '../../ledger/job-register';
 import { LONGEST_KEPT_DAYS, purgeRuns } from '../../ledger/operator/purge-runs';
 import { limitOf } from '../../ledger/store-statements';
-import { ConflictError, textOf, type Act, type Desk, type Plan, type Values } from './act';
+import { ConflictError, field, textOf, type Act, type Desk, type Plan, type Values } from './act';
 
 export const forget: Act = {
   verb: 'forget',
@@ -51,14 +51,8 @@ export const purge: Act = {
   effect: 'Deletes runs that ended long ago, with their history.',
   done: 'Deleted.',
   fields: [
-    {
-      ...{ name: 'olderThan', kind: 'text', value: 'duration', required: true },
-      description: 'how long ago, as in 400d',
-    },
-    {
-      ...{ name: 'locks', kind: 'flag' },
-      description: 'delete records of locks instead, for guards with keepRows: false',
-    },
+    field('olderThan', 'text', 'how long ago, as in 400d', { value: 'duration', required: true }),
+    field('locks', 'flag', 'delete records of locks instead, for guards with keepRows: false'),
   ],
   guardOptions: ({ locks }) => (locks ? { keepRows: false } : {}),
   plan: planPurge,

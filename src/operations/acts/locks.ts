@@ -19,13 +19,22 @@ import { timeText } from '../../ledger/operator/state-of-run';
 import { instantIn } from '../../ledger/periods/business-date';
 import { catalogIfAny, type JobCatalog } from '../job-catalog';
 import { lifeOf, mayBeDead } from '../why';
-import { ConflictError, optionalText, textOf, type Act, type Desk, type Plan, type Values } from './act';
+import {
+  ConflictError,
+  field,
+  optionalText,
+  textOf,
+  type Act,
+  type Desk,
+  type Plan,
+  type Values,
+} from './act';
 import { skip } from './runs';
 
 const POLL_MS = 1000;
 const LONGEST_DAYS = 365;
 
-const LOCK = { name: 'lock', kind: 'text', value: 'name', description: 'a lock, instead of a job' } as const;
+const LOCK = field('lock', 'text', 'a lock, instead of a job', { value: 'name' });
 
 export const pause: Act = {
   verb: 'pause',
@@ -34,24 +43,24 @@ export const pause: Act = {
   summary: 'keep a job from starting, on all instances',
   label: 'Pause',
   effect: 'Keeps all jobs of the lock from starting, on all instances. A run that has started goes on.',
-  done: 'Paused: no instance starts the job.',
+  done: 'Paused: no instance starts a job of this lock.',
   fields: [
     LOCK,
-    {
-      ...{ name: 'until', kind: 'text', value: 'time', label: 'Until' },
-      description: 'the end: an instant such as 2026-11-23T06:00Z, or a duration such as 2h',
+    field('until', 'text', 'the end: an instant such as 2026-11-23T06:00Z, or a duration such as 2h', {
+      value: 'time',
+      label: 'Until',
       hint: 'a duration such as 2h, or an instant; until you resume it if this is empty',
-    },
+    }),
   ],
   plan: planPause,
 };
 
 async function planPause(desk: Desk, values: Values): Promise<Plan> {
   const { lock, job, known } = await subjectOf(desk, values);
+  const { lockProvider, clock } = desk.parts;
   const given = optionalText(values, 'until');
   const until =
-    given === undefined ? new Date(desk.parts.clock.wallMs() + LONGEST_DAYS * DAY_MS) : endOf(given);
-  const { lockProvider, clock } = desk.parts;
+    given === undefined ? new Date(clock.wallMs() + LONGEST_DAYS * DAY_MS) : endOf(given, clock.wallMs());
   if (lockProvider.hold === undefined)
     throw new InvalidLockUseError(
       `Cannot pause lock '${lock}': this guard's lock provider has no method 'hold'. Locks of ZooKeeper and row locks cannot outlive the process that took them. Use the option enabled of the job instead.`,
@@ -80,7 +89,8 @@ async function planPause(desk: Desk, values: Values): Promise<Plan> {
       for (let isWaiting = false; !(await hold()); isWaiting = true) {
         const state = await stateOf(desk, lock);
         const mayWait = state === undefined || !isHoldOwner(state.lockedBy);
-        if (!desk.note || !mayWait || until.getTime() <= Date.now() + POLL_MS) throw heldError(lock, state);
+        if (!desk.note || !mayWait || until.getTime() <= clock.wallMs() + POLL_MS)
+          throw heldError(lock, state);
         if (!isWaiting && state?.isHeld) desk.note(`waiting for ${state.lockedBy}, which holds the lock`);
         await delay(POLL_MS);
       }
@@ -100,11 +110,10 @@ async function subjectOf(desk: Desk, values: Values) {
 }
 
 /** @throws InvalidLockConfigurationError also for an end that has passed, or is more than 365 days away */
-function endOf(text: string): Date {
-  if (/^[\d.]+[dhms]/.test(text))
-    return new Date(Date.now() + parsePositiveDuration(text, 'until', LONGEST_DAYS));
+function endOf(text: string, nowMs: number): Date {
+  if (/^[\d.]+[dhms]/.test(text)) return new Date(nowMs + parsePositiveDuration(text, 'until', LONGEST_DAYS));
   const end = instantIn(text);
-  const days = end && (end.getTime() - Date.now()) / DAY_MS;
+  const days = end && (end.getTime() - nowMs) / DAY_MS;
   if (days !== undefined && days > 0 && days <= LONGEST_DAYS) return end ?? new Date(NaN);
   const why =
     days === undefined ? '' : days > 0 ? ', which is more than 365 days away' : ', which has passed';
@@ -139,10 +148,7 @@ export const resume: Act = {
   label: 'Resume',
   effect: 'Ends the pause, so that overdue runs start.',
   done: 'Resumed: overdue runs start at the next check.',
-  fields: [
-    LOCK,
-    { name: 'skip', kind: 'flag', description: 'record the periods that were due during it as skipped' },
-  ],
+  fields: [LOCK, field('skip', 'flag', 'record the periods that were due during it as skipped')],
   plan: planResume,
 };
 
@@ -160,11 +166,16 @@ async function planResume(desk: Desk, values: Values): Promise<Plan> {
     about: { job, lock, before: stateBefore(state) },
     async perform() {
       for (const { job: of, scope, periodKey: period } of skipped)
-        await (await skip.plan(desk, { job: of, scope, period })).perform();
+        // One that has ended meanwhile needs no skip.
+        await skipNow(desk, { job: of, scope, period }).catch(noneAfter(ConflictError));
       if (!(await forceRelease(desk, lock, state))) throw notPausedError(lock, await stateOf(desk, lock));
       return { facts: { job, lock, heldBy, heldUntil, skipped } };
     },
   };
+}
+
+async function skipNow(desk: Desk, run: Values): Promise<void> {
+  await (await skip.plan(desk, run)).perform();
 }
 
 function notPausedError(name: string, state: LockState | undefined): ConflictError {
@@ -210,12 +221,7 @@ export const release: Act = {
   effect:
     'Ends the lease of the holder, so that another instance can take the lock. The holder is not stopped: if it still runs, a second copy can start. First make sure that it has ended.',
   done: 'Released.',
-  fields: [
-    {
-      ...{ name: 'owner', kind: 'text', value: 'owner', required: true },
-      description: 'the holder, as locks shows it',
-    },
-  ],
+  fields: [field('owner', 'text', 'the holder, as locks shows it', { value: 'owner', required: true })],
   plan: planRelease,
 };
 

@@ -1,4 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { InvalidLockConfigurationError } from '../../core';
+import { InvalidLockConfigurationError } from '../../core';
 import { instanceOf } from '../../core/lease/owner';
 import type { Run, StoredAct } from '../../ledger';
 import { addRuns, periodsToAdd } from '../../ledger/operator/backfill';
@@ -21,6 +23,7 @@ import type { JobCatalog } from '../job-catalog';
 import { countText, stateOfAct } from '../state-texts';
 import {
   ConflictError,
+  field,
   optionalText,
   orConflict,
   SCOPE,
@@ -45,39 +48,24 @@ export const run: Act = {
   done: 'Recorded. An instance starts the job at its next check for overdue runs.',
   fields: [
     SCOPE,
-    {
-      name: 'period',
-      kind: 'text',
-      description: '',
-      label: 'Period',
-      hint: 'the current one if it is empty',
-    },
-    {
-      name: 'from',
-      kind: 'date',
-      value: 'date',
-      label: 'From',
-      description: 'add runs from this business date',
-    },
-    {
-      name: 'to',
-      kind: 'date',
-      value: 'date',
-      label: 'To',
-      description: 'until this one, instead of a run now',
-    },
-    { name: 'force', kind: 'flag', description: "add runs before the job's first recorded run, too" },
-    {
-      ...{ name: 'within', kind: 'text', value: 'duration', default: '1h' },
-      description: 'how long the request waits for an instance that can start the job',
-    },
-    { name: 'wait', kind: 'flag', description: 'wait for the end of the run, and exit as exec does' },
+    field('period', 'text', '', { label: 'Period', hint: 'the current one if it is empty' }),
+    field('from', 'date', 'add runs from this business date', { value: 'date', label: 'From' }),
+    field('to', 'date', 'until this one, instead of a run now', { value: 'date', label: 'To' }),
+    field('force', 'flag', "add runs before the job's first recorded run, too"),
+    field('within', 'text', 'how long the request waits for an instance that can start the job', {
+      value: 'duration',
+      default: '1h',
+    }),
+    field('wait', 'flag', 'wait for the end of the run, and exit as exec does'),
   ],
-  plan: async (desk, values) =>
-    await (values['from'] === undefined && values['to'] === undefined ? planRequest : planRange)(
-      desk,
-      values,
-    ),
+  async plan(desk, values) {
+    const isRange = values['from'] !== undefined || values['to'] !== undefined;
+    if (isRange && values['period'] !== undefined)
+      throw new InvalidLockConfigurationError('period is given beside from and to: leave one of them out.');
+    if (!isRange && values['force'])
+      throw new InvalidLockConfigurationError('force is only for a range: add from and to.');
+    return await (isRange ? planRange : planRequest)(desk, values);
+  },
 };
 
 async function planRequest(desk: Desk, values: Values): Promise<Plan> {
@@ -126,6 +114,8 @@ async function endOf(context: LedgerContext, given: StoredAct): Promise<StoredAc
 
 async function planRange(desk: Desk, values: Values): Promise<Plan> {
   const job = textOf(values, 'job');
+  if (values['period'] !== undefined)
+    throw new InvalidLockConfigurationError('Name either a period, or a range with from and to.');
   const [from = '', to = ''] = ['from', 'to'].map((name) => dateOf(dayOf(textOf(values, name), name)));
   const known = await desk.jobs();
   const [context, jobs] = [known.context, known.periodicJob(job)];
@@ -155,10 +145,7 @@ export const rerun: Act = {
   effect:
     'Runs this period again, as soon as an instance checks for overdue runs. It becomes a new generation, with a new idempotency key.',
   done: 'Recorded: the run is due at once.',
-  fields: [
-    SCOPE,
-    { name: 'force', kind: 'flag', description: 'also a run that has completed or is running' },
-  ],
+  fields: [SCOPE, field('force', 'flag', 'also a run that has completed or is running')],
   async plan(desk, values) {
     const force = values['force'] === true;
     return await planChange(desk, values, {
@@ -186,11 +173,12 @@ export const resolve: Act = {
   done: 'Recorded.',
   fields: [
     SCOPE,
-    {
-      ...{ name: 'as', kind: 'choice', value: 'outcome', label: 'Outcome', required: true },
+    field('as', 'choice', 'the outcome; pending: run it again', {
+      value: 'outcome',
+      label: 'Outcome',
+      required: true,
       choices: ['completed', 'failed', 'pending'],
-      description: 'the outcome; pending: run it again',
-    },
+    }),
   ],
   async plan(desk, values) {
     const as = values['as'] as 'completed' | 'failed' | 'pending';
@@ -216,12 +204,16 @@ export const skip: Act = {
   done: 'Recorded: no instance runs this period.',
   fields: [SCOPE],
   plan: async (desk, values) =>
-    await planChange(desk, values, {
-      verb: 'skip',
-      decide: (found) => decideSkip(found, desk.by),
-      lines: ['No instance will run it.'],
-      insert: async (jobs, name) => await insertSkipped(jobs, name, desk.by),
-    }),
+    await planChange(
+      desk,
+      { ...values, period: textOf(values, 'period') },
+      {
+        verb: 'skip',
+        decide: (found) => decideSkip(found, desk.by),
+        lines: ['No instance will run it.'],
+        insert: async (jobs, name) => await insertSkipped(jobs, name, desk.by),
+      },
+    ),
 };
 
 interface Change {
