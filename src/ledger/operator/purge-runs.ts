@@ -47,11 +47,9 @@ export async function purgeRuns(
     } while (from !== undefined && !signal?.aborted);
   }
   const { acts, notices } = context.store;
-  const purging = [
-    ...(olderThanMs === undefined ? [] : [acts?.purge(olderThanMs, limitOf(context))]),
-    notices?.purge(NOTICES_KEPT_MS, limitOf(context)),
-  ];
-  // Without their tables, there are none.
-  await Promise.all(purging.map((each) => each?.catch(noneAfter(SchemaMismatchError))));
+  for (const [store, ageMs] of [[acts, olderThanMs] as const, [notices, NOTICES_KEPT_MS] as const])
+    // Without its table, there is nothing to purge.
+    if (ageMs !== undefined)
+      await store?.purge(ageMs, limitOf(context)).catch(noneAfter(SchemaMismatchError));
   return deleted;
 }

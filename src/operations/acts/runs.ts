@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { InvalidLockConfigurationError } from '../../core';
-import { InvalidLockConfigurationError } from '../../core';
 import { instanceOf } from '../../core/lease/owner';
 import type { Run, StoredAct } from '../../ledger';
 import { addRuns, periodsToAdd } from '../../ledger/operator/backfill';
