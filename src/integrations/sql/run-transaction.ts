@@ -134,8 +134,7 @@ async function commit(context: Context): Promise<void> {
     // COMMIT was rejected, so it had no effect. If the connection is lost, that is unknown.
     if (await transaction.isOpen().catch(() => false)) throw error;
     await rollBack(context);
-    const remainingMs = run.remainingMs();
-    if (!(await isCompletedBy(ledger, run.claim, { remainingMs }))) throw error;
+    if (!(await isCompletedBy(ledger, run.claim, { remainingMs: run.remainingMs() }))) throw error;
     run.confirmCompletion();
     return;
   } finally {
