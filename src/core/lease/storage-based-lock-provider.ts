@@ -4,7 +4,7 @@ import { refuseOption } from '../options';
 import { parseStatementTimeout, type Duration } from '../duration';
 import { InvalidLockConfigurationError, LockStorageError } from '../errors';
 import { SeenLocks } from './seen-locks';
-import { LateReleases, type SendRelease } from './late-releases';
+import { LateReleases } from './late-releases';
 import { latenessOf, Lease, type LeaseOptions } from './lease';
 import type { Lock, LockObserver, LockPage, LockProvider, LockState } from '../lock';
 import { checkLockConfiguration, type LockConfiguration } from '../lock-configuration';
@@ -126,8 +126,7 @@ export class StorageBasedLockProvider implements LockProvider {
       onReleased: () => {
         const { unsettledSentAtMs } = acquisition;
         if (unsettledSentAtMs === undefined) return;
-        const send: SendRelease = (timeoutMs) => this.#release(options, timeoutMs);
-        this.#lateReleases.add(owner, send, unsettledSentAtMs);
+        this.#lateReleases.add(owner, (timeoutMs) => this.#release(options, timeoutMs), unsettledSentAtMs);
       },
       ...this.#context,
     };
