@@ -27,14 +27,12 @@ const FORMS = `use milliseconds as a number, '500ms', '30s', '10m', '2h', '1d', 
  */
 export function parseDuration(value: Duration, what: string, longestDays = LONGEST_DAYS): number {
   const milliseconds = typeof value === 'number' ? value : typeof value === 'string' ? parseText(value) : NaN;
-  if (Number.isNaN(milliseconds)) {
+  if (Number.isNaN(milliseconds))
     throw new InvalidLockConfigurationError(
       `${what} is ${describeValue(value)}, which is not a duration: ${FORMS}.`,
     );
-  }
-  if (milliseconds < 0 || milliseconds > longestDays * DAY_MS) {
+  if (milliseconds < 0 || milliseconds > longestDays * DAY_MS)
     refuseOption(what, value, `it must lie between 0 and ${longestDays} days`);
-  }
   return Math.round(milliseconds * 1000) / 1000;
 }
 

@@ -29,8 +29,7 @@ export type { LockConfiguration, TaskConfiguration } from './lock-configuration'
 export { lockName } from './lock-name';
 export type * from './lock';
 export type * from './lease/storage-accessor';
-export type { StorageBasedLockProviderOptions } from './lease/storage-based-lock-provider';
-export { StorageBasedLockProvider } from './lease/storage-based-lock-provider';
+export * from './lease/storage-based-lock-provider';
 export { currentLock, LockAssert, LockExtender, type CurrentOptions } from './execution/current-lock';
 export type * from './execution/locking-task-executor';
 export { LockingTaskExecutor } from './execution/locking-task-executor';

@@ -120,11 +120,10 @@ function checkTimes(configuration: LockConfiguration): LockTerms {
   const lockAtMostForMs =
     lockAtMostFor === undefined ? Infinity : parsePositiveDuration(lockAtMostFor, `lockAtMostFor ${of}`);
   const lockAtLeastForMs = parseDuration(lockAtLeastFor, `lockAtLeastFor ${of}`);
-  if (lockAtLeastForMs > lockAtMostForMs) {
+  if (lockAtLeastForMs > lockAtMostForMs)
     throw new InvalidLockConfigurationError(
       `lockAtLeastFor (${lockAtLeastFor}) is longer than lockAtMostFor (${lockAtMostFor}) for lock '${name}'.`,
     );
-  }
   const renewEveryMs = checkKeepAlive(keepAlive, lockAtMostForMs, of);
   const maxLockDurationMs = checkMaxLockDuration(configuration, renewEveryMs, lockAtMostForMs, of);
   return { name, lockAtMostForMs, lockAtLeastForMs, renewEveryMs, maxLockDurationMs };
@@ -151,11 +150,10 @@ function checkMaxLockDuration(
   of: string,
 ): number {
   if (maxLockDuration === undefined) return Math.max(DAY_MS, lockAtMostForMs);
-  if (renewEveryMs === undefined) {
+  if (renewEveryMs === undefined)
     throw new InvalidLockConfigurationError(
       `maxLockDuration ${of} has no meaning without keepAlive: lockAtMostFor already ends the lease.`,
     );
-  }
   const maxLockDurationMs = parsePositiveDuration(maxLockDuration, `maxLockDuration ${of}`);
   if (lockAtMostFor === undefined || maxLockDurationMs >= lockAtMostForMs) return maxLockDurationMs;
   throw new InvalidLockConfigurationError(

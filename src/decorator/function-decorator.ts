@@ -38,13 +38,12 @@ export function functionDecorator(
     return method;
   };
   const legacy = (holder: object, name: string | symbol, descriptor?: PropertyDescriptor): void => {
-    if (descriptor === undefined) {
+    if (descriptor === undefined)
       refusePlace(
         label,
         'a field or a class',
         'Legacy decorators (experimentalDecorators) support only methods. Make it a method, or compile with standard decorators.',
       );
-    }
     if (descriptor.get !== undefined || descriptor.set !== undefined) refusePlace(label, 'an accessor');
     descriptor.value = replace(descriptor.value, name, false, holder);
   };

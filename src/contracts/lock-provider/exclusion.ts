@@ -69,9 +69,7 @@ export const exclusion = cases((test) => [
     await refused(c.other);
     await granted(elsewhere.other);
   }),
-]);
 
-export const crowd = cases((test) => [
   test('one of many simultaneous callers gets a new lock (P1)', async (c) => {
     assert.equal((await lockConcurrently(c)).length, 1);
   }),

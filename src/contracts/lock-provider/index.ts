@@ -2,7 +2,7 @@ import { contractOf, type ContractCase } from '../contract';
 import { ambientTransactions } from './ambient-transaction';
 import { atLeast, atLeastAfterCrash } from './at-least';
 import { exactNames, manyNames } from './exact-names';
-import { crowd, exclusion } from './exclusion';
+import { exclusion } from './exclusion';
 import { CAPABILITIES, type LackedCapabilities } from './fixture';
 import type { Instances, LockProviderCapability, LockProviderFixture } from './fixture';
 import { keepAlive } from './keep-alive';
@@ -27,7 +27,6 @@ export interface LockProviderContractOptions<Lacked extends LockProviderCapabili
 
 const ALL_CASES = [
   exclusion,
-  crowd,
   exactNames,
   manyNames,
   existingRecords,

@@ -15,8 +15,8 @@ export class ActiveRun {
   isAskedToStop = false;
   isAbandoned = false;
   isReleasing = false;
-  readonly settled: Promise<void>;
   end = (): void => {};
+  readonly settled = new Promise<void>((resolve) => (this.end = resolve));
   lease: Lock | undefined;
   grantedAtMs = 0;
   /** The task under the lock, the last one if there were several. */
@@ -24,9 +24,7 @@ export class ActiveRun {
   /** Set once a tick was refused because the handler has outlived its lease. */
   reportedStuck = false;
 
-  constructor(readonly name: string) {
-    this.settled = new Promise((resolve) => (this.end = resolve));
-  }
+  constructor(readonly name: string) {}
 
   /** Aborts when the guard stops waiting for the run. From then on its lease is not renewed, and nothing is recorded. */
   get abandonedSignal(): AbortSignal {

@@ -35,7 +35,6 @@ const LONGEST_LEASE_MS = 366 * DAY_MS;
  * `lockAtLeastFor`, but at most 30 s. After a longer wait, it could repeat a tick that another instance has run.
  */
 export class Acquisition {
-  readonly #options: AcquisitionOptions;
   readonly #request: LockRequest;
   readonly #limitMs: number;
   readonly #waitsUntilMs: number;
@@ -46,10 +45,9 @@ export class Acquisition {
   /** When the last write was sent. Monotonic. */
   lastWriteAtMs = 0;
 
-  constructor(options: AcquisitionOptions) {
+  constructor(private readonly options: AcquisitionOptions) {
     const { terms, owner, clock, observer, accessor } = options;
     const { name, lockAtMostForMs, lockAtLeastForMs } = terms;
-    this.#options = options;
     this.#request = { name, owner, lockAtMostForMs, lockAtLeastForMs };
     this.#limitMs = Math.min(
       statementLimitMs(options, lockAtMostForMs),
@@ -70,7 +68,7 @@ export class Acquisition {
   async attempt(): Promise<SentGrant | undefined> {
     for (let tries = 1; ; tries += 1) {
       try {
-        const { keepRows } = this.#options;
+        const { keepRows } = this.options;
         const grant = await (keepRows ? this.#updateOrInsert() : this.#insertOrUpdate());
         // Some stores cannot distinguish which of our statements has written the record.
         if (grant !== undefined) return { grant, sentAt: this.#unsettledSentAt ?? this.#sentAt };
@@ -99,7 +97,7 @@ export class Acquisition {
 
   /** Inserts the row only the first time. Both statements autocommit: in one transaction they would deadlock. */
   async #updateOrInsert(): Promise<Grant | undefined> {
-    const { accessor, seenLocks, clock } = this.#options;
+    const { accessor, seenLocks, clock } = this.options;
     const { name } = this.#request;
     const answer = await this.#write((options) => accessor.updateRecord(this.#request, options));
     if (isGrant(answer)) {
@@ -123,7 +121,7 @@ export class Acquisition {
 
   /** For stores whose releases delete the record, so that most attempts find none. */
   async #insertOrUpdate(): Promise<Grant | undefined> {
-    const { accessor, seenLocks, clock } = this.#options;
+    const { accessor, seenLocks, clock } = this.options;
     const { name } = this.#request;
     let isMissing = false;
     for (let round = 1; ; round += 1) {
@@ -146,13 +144,12 @@ export class Acquisition {
 
   /** Releases a lock that no job holds: its statement took effect after the release that was sent behind it. */
   async #isFreed(record: LockRecord | undefined): Promise<boolean> {
-    const { lateReleases, observer } = this.#options;
+    const { lateReleases, observer } = this.options;
     if (!record?.held || this.#leftMs() < this.#limitMs) return false;
-    const { name } = this.#request;
     const isFreed = await lateReleases.resend(record.lockedBy, this.#limitMs);
     if (isFreed)
       observer.warning?.(
-        `A delayed statement of this process took lock '${name}' after its job had stopped waiting. No job held it, so it was released.`,
+        `A delayed statement of this process took lock '${this.#request.name}' after its job had stopped waiting. No job held it, so it was released.`,
         undefined,
       );
     return isFreed;
@@ -160,7 +157,7 @@ export class Acquisition {
 
   /** The store refused the insert, so there must be a record. Reads the primary, because a replica may lag behind. */
   async #checkRefusedInsert(): Promise<void> {
-    const { clock, seenLocks, keepRows } = this.#options;
+    const { clock, seenLocks, keepRows } = this.options;
     const { name } = this.#request;
     seenLocks.takeRead(name, clock.monotonicMs());
     if ((await this.#readHolder('resolve')) !== undefined) return;
@@ -179,7 +176,7 @@ export class Acquisition {
   }
 
   #lookAt(record: LockRecord): LockRecord {
-    const { clock, seenLocks, observer } = this.#options;
+    const { clock, seenLocks, observer } = this.options;
     const { name } = this.#request;
     if (!record.held) return record;
     const { lockedBy: heldBy, lockUntil: heldUntil } = record;
@@ -216,7 +213,7 @@ export class Acquisition {
   }
 
   #find(purpose: 'inspect' | 'resolve'): Promise<LockRecord | undefined> {
-    return this.#send((options) => this.#options.accessor.find(this.#request.name, { ...options, purpose }));
+    return this.#send((options) => this.options.accessor.find(this.#request.name, { ...options, purpose }));
   }
 
   /** A write gets its whole time limit or is not sent: one that outlived its sender would take the lock for no job. */
@@ -227,10 +224,10 @@ export class Acquisition {
         `Could not request lock '${this.#request.name}': earlier statements took the whole time limit. Check why the database is slow.`,
         { outcome: 'nothing-ran' },
       );
-    const beganMs = this.#options.clock.monotonicMs();
+    const beganMs = this.options.clock.monotonicMs();
     const connectionWaitMs = Math.max(0, this.#waitsUntilMs - beganMs);
     const onSending = (): void => {
-      const sentAt = momentOf(this.#options.clock);
+      const sentAt = momentOf(this.options.clock);
       this.lastWriteAtMs = sentAt.monotonicMs;
       const waitedMs = sentAt.monotonicMs - beganMs;
       // After a longer wait, the lease is trusted from its beginning, which is always safe.
@@ -244,20 +241,20 @@ export class Acquisition {
   }
 
   #send<T>(statement: (options: StatementOptions) => Promise<T>): Promise<T> {
-    this.#sentAt = momentOf(this.#options.clock);
+    this.#sentAt = momentOf(this.options.clock);
     const timeoutMs = Math.min(this.#limitMs, Math.max(0, this.#leftMs()));
-    return sendWithin(this.#options, { name: this.#request.name, timeoutMs }, statement);
+    return sendWithin(this.options, { name: this.#request.name, timeoutMs }, statement);
   }
 
   #leftMs(): number {
-    return this.#endsAtMs - this.#options.clock.monotonicMs();
+    return this.#endsAtMs - this.options.clock.monotonicMs();
   }
 
   /** @returns `false` without a pause if less than `neededMs` would be left after it */
   async #pause(attempt: number, neededMs = 0): Promise<boolean> {
-    const delayMs = statementRetryDelayMs(this.#options, attempt);
+    const delayMs = statementRetryDelayMs(this.options, attempt);
     if (this.#leftMs() - delayMs <= neededMs) return false;
-    await pause(this.#options.clock, delayMs);
+    await pause(this.options.clock, delayMs);
     return true;
   }
 }

@@ -1,7 +1,7 @@
 import { pause, type Clock } from '../clock';
 
 /** @returns whether it has freed a lock that no job held. Never rejects. */
-export type SendRelease = (timeoutMs: number) => Promise<boolean>;
+type SendRelease = (timeoutMs: number) => Promise<boolean>;
 
 interface LateRelease {
   /** When the store has cancelled the last statement that could still take the lock. */

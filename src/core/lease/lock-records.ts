@@ -53,11 +53,10 @@ export class LockRecords {
 
   async purge(olderThanMs: number): Promise<number> {
     const { accessor, keepRows } = this.context;
-    if (keepRows || accessor.deleteExpired === undefined) {
+    if (keepRows || accessor.deleteExpired === undefined)
       throw new InvalidLockUseError(
         `Cannot purge locks: this lock provider keeps one record per lock name, because another program may rely on it. Set keepRows: false to delete records.`,
       );
-    }
     const deleteExpired = accessor.deleteExpired.bind(accessor);
     for (let total = 0; ;) {
       const deleted = await this.#send(ALL_LOCKS, (options) => deleteExpired(olderThanMs, options));

@@ -50,13 +50,14 @@ export function leaseOf(lockedBy: string): string {
  * So an extension that arrives after its successor was confirmed changes nothing.
  */
 export class LeaseOwner {
-  #current: string;
+  /** The value in the row, as far as the store has confirmed it. */
+  current: string;
   #extensions = 0;
   /** Whether an extension that the store has not confirmed may have taken effect, or may still do so. */
   hasUnsettledExtension = false;
 
   constructor(private readonly acquired: string) {
-    this.#current = acquired;
+    this.current = acquired;
   }
 
   /** The owner of a lease of another process, as its row was read. That process may extend the lease meanwhile. */
@@ -67,11 +68,6 @@ export class LeaseOwner {
     return owner;
   }
 
-  /** The value in the row, as far as the store has confirmed it. */
-  get current(): string {
-    return this.#current;
-  }
-
   next(): string {
     this.#extensions += 1;
     return `${this.acquired}/${this.#extensions}`;
@@ -79,19 +75,15 @@ export class LeaseOwner {
 
   /** The row holds this value. Unsettled extensions match an older one, so they can no longer change anything. */
   confirm(value: string): void {
-    if (value === this.#current) return;
-    this.#current = value;
+    if (value === this.current) return;
+    this.current = value;
     this.hasUnsettledExtension = false;
   }
 
   stateOf(record: LockRecord | undefined): 'held' | 'released' | 'expired' | 'not-ours' {
-    if (record === undefined || !this.#isOurs(record.lockedBy)) return 'not-ours';
+    // The id of the acquisition is random: no other owner begins with it.
+    if (record === undefined || !`${record.lockedBy}/`.startsWith(`${this.acquired}/`)) return 'not-ours';
     if (isKept(record.lockedBy)) return 'released';
     return record.held ? 'held' : 'expired';
-  }
-
-  /** The id of the acquisition is random: no other owner begins with it. */
-  #isOurs(lockedBy: string): boolean {
-    return lockedBy === this.acquired || lockedBy.startsWith(`${this.acquired}/`);
   }
 }

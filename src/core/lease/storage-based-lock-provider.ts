@@ -4,7 +4,7 @@ import { refuseOption } from '../options';
 import { parseStatementTimeout, type Duration } from '../duration';
 import { InvalidLockConfigurationError, LockStorageError } from '../errors';
 import { SeenLocks } from './seen-locks';
-import { LateReleases, type SendRelease } from './late-releases';
+import { LateReleases } from './late-releases';
 import { latenessOf, Lease, type LeaseOptions } from './lease';
 import type { Lock, LockObserver, LockPage, LockProvider, LockState } from '../lock';
 import { checkLockConfiguration, type LockConfiguration } from '../lock-configuration';
@@ -49,7 +49,11 @@ export class StorageBasedLockProvider implements LockProvider {
     this.#id = id;
     this.nameLength = checkNameLength(nameLength);
     this.statementTimeoutMs = parseStatementTimeout(statementTimeout);
-    checkKeepRows(keepRows, accessor);
+    if (typeof keepRows !== 'boolean') refuseOption('keepRows', keepRows, 'use true or false');
+    if (!keepRows && !(accessor.deleteRecord && accessor.deleteExpired))
+      throw new InvalidLockConfigurationError(
+        `keepRows: false needs a store that can delete records: its accessor has no deleteRecord or no deleteExpired.`,
+      );
     this.#context = { accessor, clock, random, keepRows, statementTimeoutMs: this.statementTimeoutMs };
     this.#records = new LockRecords(this.#context, this.nameLength);
     this.#lateReleases = new LateReleases(clock, this.statementTimeoutMs);
@@ -59,31 +63,31 @@ export class StorageBasedLockProvider implements LockProvider {
     return this.#id;
   }
 
-  lock(configuration: LockConfiguration, observer: LockObserver = {}): Promise<Lock | undefined> {
+  async lock(configuration: LockConfiguration, observer: LockObserver = {}): Promise<Lock | undefined> {
     const { accessor, clock } = this.#context;
     const startedAtMs = clock.monotonicMs();
-    const grantedBy = (
-      { grant, sentAt }: SentGrant,
-      options: LeaseOptions,
-      writtenAtMs: number,
-    ): Lease | Promise<Lease> => {
-      const evaluatedAtMs = accessor.waitsForNodes === false ? writtenAtMs : clock.monotonicMs();
-      const deadline = new Deadline(sentAt, options.terms.lockAtMostForMs, accessor.clockStepMs);
-      const remedy = ', so it was released. Set a longer lockAtMostFor.';
-      const lateness = latenessOf(deadline, options, { waitedMs: evaluatedAtMs - startedAtMs, remedy });
-      return lateness === undefined ? new Lease(options, grant, sentAt) : this.#giveBack(options, lateness);
-    };
-    const acquire = (): Promise<Lock | undefined> =>
-      this.#acquire(configuration, newOwner(observer.instance), observer, grantedBy);
     const { statementTimeoutMs: timeoutMs = this.statementTimeoutMs } = observer;
-    return accessor.prepare?.(clock, { timeoutMs })?.then(acquire) ?? acquire();
+    const preparation = accessor.prepare?.(clock, { timeoutMs });
+    if (preparation !== undefined) await preparation; // Otherwise, the statement is sent at once.
+    const granted = await this.#acquire(configuration, newOwner(observer.instance), observer);
+    if (granted === undefined) return undefined;
+    const { grant, sentAt, options, writtenAtMs } = granted;
+    const evaluatedAtMs = accessor.waitsForNodes === false ? writtenAtMs : clock.monotonicMs();
+    const deadline = new Deadline(sentAt, options.terms.lockAtMostForMs, accessor.clockStepMs);
+    const remedy = ', so it was released. Set a longer lockAtMostFor.';
+    const lateness = latenessOf(deadline, options, { waitedMs: evaluatedAtMs - startedAtMs, remedy });
+    if (lateness === undefined) return new Lease(options, grant, sentAt);
+    const terms = { ...options.terms, lockAtLeastForMs: 0 }; // No job has begun.
+    await this.#release({ ...options, terms }, this.statementTimeoutMs);
+    options.onReleased?.();
+    throw new LockStorageError(`Lock '${terms.name}' was granted too late: ${lateness}`);
   }
 
   async hold(
     name: string,
     { owner, lockAtMostFor }: { readonly owner: string; readonly lockAtMostFor: Duration },
   ): Promise<boolean> {
-    return (await this.#acquire({ name, lockAtMostFor }, owner, {}, () => true)) ?? false;
+    return (await this.#acquire({ name, lockAtMostFor }, owner, {})) !== undefined;
   }
 
   async probe(timeoutMs: number): Promise<void> {
@@ -112,12 +116,7 @@ export class StorageBasedLockProvider implements LockProvider {
     await this.#context.accessor.close?.();
   }
 
-  async #acquire<T>(
-    configuration: LockConfiguration,
-    owner: string,
-    observer: LockObserver,
-    use: (granted: SentGrant, options: LeaseOptions, writtenAtMs: number) => T | Promise<T>,
-  ): Promise<T | undefined> {
+  async #acquire(configuration: LockConfiguration, owner: string, observer: LockObserver) {
     const options: AcquisitionOptions = {
       terms: checkLockConfiguration(configuration, this.nameLength),
       owner,
@@ -127,8 +126,7 @@ export class StorageBasedLockProvider implements LockProvider {
       onReleased: () => {
         const { unsettledSentAtMs } = acquisition;
         if (unsettledSentAtMs === undefined) return;
-        const send: SendRelease = (timeoutMs) => this.#release(options, timeoutMs);
-        this.#lateReleases.add(owner, send, unsettledSentAtMs);
+        this.#lateReleases.add(owner, (timeoutMs) => this.#release(options, timeoutMs), unsettledSentAtMs);
       },
       ...this.#context,
     };
@@ -139,14 +137,7 @@ export class StorageBasedLockProvider implements LockProvider {
     } finally {
       if (granted === undefined) options.onReleased?.();
     }
-    return granted && use(granted, options, acquisition.lastWriteAtMs);
-  }
-
-  async #giveBack(options: LeaseOptions, lateness: string): Promise<never> {
-    const terms = { ...options.terms, lockAtLeastForMs: 0 }; // No job has begun.
-    await this.#release({ ...options, terms }, this.statementTimeoutMs);
-    options.onReleased?.();
-    throw new LockStorageError(`Lock '${terms.name}' was granted too late: ${lateness}`);
+    return granted && { ...granted, options, writtenAtMs: acquisition.lastWriteAtMs };
   }
 
   /** Best effort: a lock that cannot be released here expires with its lease. Never rejects. */
@@ -165,12 +156,4 @@ export class StorageBasedLockProvider implements LockProvider {
       return false;
     }
   }
-}
-
-function checkKeepRows(keepRows: unknown, accessor: StorageAccessor): void {
-  if (typeof keepRows !== 'boolean') refuseOption('keepRows', keepRows, 'use true or false');
-  if (keepRows || (accessor.deleteRecord && accessor.deleteExpired)) return;
-  throw new InvalidLockConfigurationError(
-    `keepRows: false needs a store that can delete records: its accessor has no deleteRecord or no deleteExpired.`,
-  );
 }

@@ -185,11 +185,10 @@ export class LockManager {
     const configuration = this.#complete(lock);
     const { name } = configuration;
     const waitMs = waitMsOf(name, options) ?? defaultWaitMs;
-    if (liveLock(this.#provider, name) !== undefined) {
+    if (liveLock(this.#provider, name) !== undefined)
       throw new InvalidLockUseError(
         `${method} was called for lock '${name}' inside its own lease, so it would wait for itself. Use withLock, which runs nested calls in the outer lease.`,
       );
-    }
     const run = new ActiveRun(name);
     const { instance } = this.#executor;
     const event = { name, scheduledAt: undefined };

@@ -6,7 +6,4 @@
  */
 export type { SqlValue } from '../../storage/sql/statements/statement';
 export type { AdaptedAnswer, AdaptedTransaction } from '../sql/adapted-transaction';
-export { fromDrizzle, type DrizzleTransaction, type SqlTag } from './query-builders';
-export { fromKnex, type KnexTransaction } from './query-builders';
-export { fromKysely, type KyselyQuery, type KyselyTransaction } from './query-builders';
-export { fromPrisma, type PrismaTransaction } from './query-builders';
+export * from './query-builders';

@@ -189,11 +189,10 @@ const DIALECTS = new Map([
 function serverOf(caller: string, name: unknown): 'mysql' | 'postgres' {
   const dialect = typeof name === 'string' ? (DIALECTS.get(name) ?? name) : 'another database';
   if (dialect === 'mysql' || dialect === 'postgres') return dialect;
-  if (dialect === 'sqlite') {
+  if (dialect === 'sqlite')
     throw new InvalidLockUseError(
       `${caller} cannot use a transaction on SQLite, because those of better-sqlite3 are synchronous. In the transaction, call completeRunIn(database) of cronlatch/better-sqlite3 instead.`,
     );
-  }
   throw new InvalidLockUseError(
     `${caller} cannot use a transaction on ${dialect}. The ledger needs MySQL, MariaDB or PostgreSQL.`,
   );

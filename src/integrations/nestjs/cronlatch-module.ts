@@ -109,11 +109,10 @@ const GUARDED_APPLICATION: FactoryProvider = {
 function optionsFrom({ useFactory, useClass, useExisting, inject }: CronlatchModuleAsyncOptions): Provider[] {
   if (useFactory !== undefined) return [{ provide: OPTIONS, useFactory, inject: inject ?? [] }];
   const factory = useExisting ?? useClass;
-  if (factory === undefined) {
+  if (factory === undefined)
     throw new InvalidLockConfigurationError(
       'CronlatchModule.forRootAsync needs one of useFactory, useClass and useExisting.',
     );
-  }
   const provider: Provider = {
     provide: OPTIONS,
     useFactory: (given: CronlatchOptionsFactory) => given.createCronlatchOptions(),

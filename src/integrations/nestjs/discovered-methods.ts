@@ -1,10 +1,16 @@
-import type { DiscoveryService, MetadataScanner } from '@nestjs/core';
+import type { DiscoveryService, MetadataScanner, ModulesContainer } from '@nestjs/core';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { InvalidLockUseError } from '../../core';
 import { configurationOf, guardedMethodOf, layersOf, methodCall } from '../../guard/calls/guarded-method';
 import type { JobDeclaration } from '../../guard/jobs/job';
 import type { DeclaredSchedule } from '../../ledger';
 import { cronOf, intervalOf, isScheduled, type CronMetadata } from './schedule-metadata';
+
+export interface Application {
+  readonly discovery: DiscoveryService;
+  readonly scanner: MetadataScanner;
+  readonly modules: ModulesContainer;
+}
 
 export interface DiscoveredMethod extends JobDeclaration {
   readonly instance: object;
@@ -18,10 +24,8 @@ export interface DiscoveredMethod extends JobDeclaration {
 type InstanceWrapper = ReturnType<DiscoveryService['getProviders']>[number];
 
 /** Finds all instances of the application, each with its guarded methods. */
-export function discover(
-  discovery: DiscoveryService,
-  scanner: MetadataScanner,
-): ReadonlyMap<object, readonly DiscoveredMethod[]> {
+export function discover(application: Application): ReadonlyMap<object, readonly DiscoveredMethod[]> {
+  const { discovery, scanner } = application;
   const found = new Map<object, readonly DiscoveredMethod[]>();
   for (const wrapper of wrappersOf(discovery)) {
     const instance: unknown = wrapper.instance;

@@ -1,18 +1,12 @@
-import type { DiscoveryService, MetadataScanner, ModulesContainer } from '@nestjs/core';
 import type { SchedulerRegistry } from '@nestjs/schedule';
 import { InvalidLockUseError } from '../../core';
 import type { CloseOptions, JobGuard } from '../../guard';
 import { signalExitListeners } from '../../guard/closing/closing';
 import { bindGuard } from '../../guard/configured-guard';
 import { callsOf, type Calls } from '../../guard/calls/calls';
-import { discover, instancesWithTwoTokens, registriesOf, type DiscoveredMethod } from './discovered-methods';
+import { discover, instancesWithTwoTokens, registriesOf } from './discovered-methods';
+import type { Application, DiscoveredMethod } from './discovered-methods';
 import { attachScheduledTimes } from './scheduled-times';
-
-export interface Application {
-  readonly discovery: DiscoveryService;
-  readonly scanner: MetadataScanner;
-  readonly modules: ModulesContainer;
-}
 
 /** Declares the jobs of an application to its guard at startup, and closes the guard at shutdown. */
 export class GuardedApplication {
@@ -52,11 +46,10 @@ export class GuardedApplication {
   }
 
   #declareJobs(): void {
-    const { guard } = this;
-    const { discovery, scanner } = this.application;
-    const registries = registriesOf(discovery);
+    const { guard, application } = this;
+    const registries = registriesOf(application.discovery);
     const [registry] = registries;
-    const instances = discover(discovery, scanner);
+    const instances = discover(application);
     const methods = [...instances.values()].flat();
     this.#calls.admit(
       methods.map((method) => ({
@@ -64,7 +57,7 @@ export class GuardedApplication {
         isReady: () => this.#hasStarted && !isDisabled(method, registry),
       })),
     );
-    warnOfMounting(this.#calls, methods, discovery);
+    warnOfMounting(this.#calls, methods, application);
     // Binds instances without a found lock too, because another decorator may hide the guarded method.
     for (const instance of instances.keys()) bindGuard(instance, guard);
     for (const each of registries) attachScheduledTimes(each, guard);
@@ -94,7 +87,7 @@ function isDisabled({ cron }: DiscoveredMethod, registry: SchedulerRegistry | un
 function warnOfMounting(
   calls: Calls,
   methods: readonly DiscoveredMethod[],
-  discovery: DiscoveryService,
+  { discovery }: Application,
 ): void {
   const withTwoTokens = instancesWithTwoTokens(discovery);
   const importCount = registriesOf(discovery).length;

@@ -8,9 +8,4 @@ export { CronlatchHealthIndicator, type CronlatchHealth } from './cronlatch-heal
 export type { DatabaseSource } from '../drivers/driver-of';
 export type { PoolGuardOptions } from '../sql/create-guard';
 export { CronlatchModule } from './cronlatch-module';
-export type {
-  CronlatchModuleAsyncOptions,
-  CronlatchModuleOptions,
-  CronlatchOptions,
-  CronlatchOptionsFactory,
-} from './options';
+export type * from './options';

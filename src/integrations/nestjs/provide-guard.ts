@@ -14,11 +14,6 @@ import type { CronlatchOptions } from './options';
 
 const MODULE = 'CronlatchModule';
 
-/** The token under which TypeOrmModule provides the application's DataSource, or `undefined` without TypeORM. */
-export function defaultDataSourceToken(): InjectionToken | undefined {
-  return optionalTypeOrm()?.DataSource;
-}
-
 /**
  * @throws NotConfiguredError if there is neither a guard nor a source nor a DataSource
  * @throws InvalidLockConfigurationError for invalid `close` options, and for a source that cannot be used
@@ -34,7 +29,7 @@ export async function provideGuard(
   if (guard !== undefined) return requireGuard(guard, MODULE);
   const given = { ...others, logger };
   if ('source' in options) return await guardOf(source, given);
-  if (dataSource !== undefined) return await integration().createJobGuard(dataSource, given);
+  if (dataSource !== undefined) return await typeOrmIntegration().createJobGuard(dataSource, given);
   throw new NotConfiguredError(
     `${MODULE} found no database for its locks. Pass a source: the address, or the pool of your driver. With TypeORM, import TypeOrmModule.forRoot(…) in the root module, or pass a dataSource or its token.`,
   );
@@ -81,14 +76,15 @@ export function checkCombination(options: object): void {
 // Loaded only when needed, because a guard with another lock store needs no TypeORM. Uses require, because Jest has no
 // import().
 /* eslint-disable @typescript-eslint/no-require-imports */
-function integration(): typeof Integration {
+function typeOrmIntegration(): typeof Integration {
   return require('../typeorm') as typeof Integration;
 }
 
-function optionalTypeOrm(): typeof TypeOrm | undefined {
+/** The token under which TypeOrmModule provides the application's DataSource, or `undefined` without TypeORM. */
+export function defaultDataSourceToken(): InjectionToken | undefined {
   try {
     // Inside try, bundlers treat the package as optional.
-    return require('typeorm') as typeof TypeOrm;
+    return (require('typeorm') as typeof TypeOrm).DataSource;
   } catch (error) {
     if (isMissing('typeorm', error)) return undefined;
     throw error;

@@ -65,18 +65,15 @@ export class DistributedTask {
 
 /** The handler of a call, which waits until node-cron begins the work. */
 export class ElectedTick {
-  readonly entered: Promise<true>;
-  readonly #begun: Promise<() => unknown>;
-  readonly #ended: Promise<unknown>;
   hasBegun = false;
   #enter = (_is: true): void => {};
+  readonly entered = new Promise<true>((resolve) => (this.#enter = resolve));
   #begin = (_work: () => unknown): void => {};
+  readonly #begun = new Promise<() => unknown>((resolve) => (this.#begin = resolve));
   #end = (_result: Promise<unknown>): void => {};
+  readonly #ended = new Promise<unknown>((resolve) => (this.#end = resolve));
 
   constructor(private readonly canBeGivenBack: boolean) {
-    this.entered = new Promise((resolve) => (this.#enter = resolve));
-    this.#begun = new Promise((resolve) => (this.#begin = resolve));
-    this.#ended = new Promise((resolve) => (this.#end = resolve));
     this.#ended.catch(() => {}); // Also the result of `run`.
   }
 

@@ -36,11 +36,10 @@ export function lenderOf<Lent>(
 
 /** @throws InvalidLockUseError if the run is kept in no SQL database, or in another kind than that of its transaction */
 export function ledgerIn({ ledger, claim }: RunContext, dialect: GivenTransaction['dialect']): SqlLedger {
-  if (!isSqlLedger(ledger)) {
+  if (!isSqlLedger(ledger))
     throw new InvalidLockUseError(
       `${COMPLETE_RUN_IN} needs a run whose ledger is in an SQL database. Create the guard with createJobGuard(…) of your driver.`,
     );
-  }
   const { database } = ledger.store;
   if (dialect === undefined || dialect === database.dialect.name) return ledger;
   throw missingRun(claim, database);

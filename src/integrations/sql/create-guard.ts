@@ -68,14 +68,6 @@ export function checkPassword(
     );
 }
 
-/** Without its event, the outcome of a failed run cannot be recorded, so that the run would count as crashed. */
-async function checkEvents(access: DatabaseAccess, options: CreateJobGuardOptions): Promise<void> {
-  const { database } = access;
-  if (database.sessions === undefined) return;
-  const table = tableOf('event', options, database);
-  await requireInserts(table, database.dialect, askAbout(table, access));
-}
-
 /** @returns a function that sends a statement, whose errors name the table */
 export function askAbout(
   table: TableDefinition,
@@ -110,7 +102,10 @@ export async function createGuard(database: SqlDatabase, options: CreateJobGuard
     const hasOncePerJobs = [...declaredConfigurations()].some(({ oncePer }) => oncePer !== undefined);
     if (hasOncePerJobs) {
       await runStore.check();
-      await checkEvents(access, options);
+      // Without its event, the outcome of a failed run cannot be recorded, so that the run would count as crashed.
+      const table = tableOf('event', options, database);
+      if (database.sessions !== undefined)
+        await requireInserts(table, database.dialect, askAbout(table, access));
     }
     return guard;
   } catch (error) {

@@ -134,18 +134,16 @@ async function commit(context: Context): Promise<void> {
     // COMMIT was rejected, so it had no effect. If the connection is lost, that is unknown.
     if (await transaction.isOpen().catch(() => false)) throw error;
     await rollBack(context);
-    const remainingMs = run.remainingMs();
-    if (!(await isCompletedBy(ledger, run.claim, { remainingMs }))) throw error;
+    if (!(await isCompletedBy(ledger, run.claim, { remainingMs: run.remainingMs() }))) throw error;
     run.confirmCompletion();
     return;
   } finally {
     watch?.stop();
   }
-  if (transaction.isActive) {
+  if (transaction.isActive)
     throw new InvalidLockUseError(
       `${IN_RUN_TRANSACTION} rolled everything back because its work began a transaction on the connection and left it open. Commit that transaction, or roll it back.`,
     );
-  }
   await confirmCommit(context, watch?.isCommitted() ?? !mayBeRolledBack);
 }
 
@@ -155,11 +153,10 @@ async function commit(context: Context): Promise<void> {
  */
 async function confirmCommit({ run, ledger }: Context, isCommitted: boolean): Promise<void> {
   const remainingMs = run.remainingMs();
-  if (!isCommitted && !(await isCompletedBy(ledger, run.claim, { remainingMs }))) {
+  if (!isCommitted && !(await isCompletedBy(ledger, run.claim, { remainingMs })))
     throw new InvalidLockUseError(
       `Could not complete ${describeRun(run.claim)}: the database rolled its transaction back, because a statement in it failed and its error was caught. Check beforeTransactionCommit of your subscribers, and statements that are not awaited.`,
     );
-  }
   run.confirmCompletion();
 }
 

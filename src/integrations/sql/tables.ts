@@ -45,7 +45,7 @@ export async function inspectTables(
   database: SqlDatabase,
   options: TablesOptions,
 ): Promise<readonly TableState[]> {
-  return await withAccess(database, options, (access) => statesOf(database, options, access));
+  return await withStates(database, options, (states) => states);
 }
 
 export async function findProblems(
@@ -61,10 +61,15 @@ export async function findProblems(
  * @throws SchemaMismatchError if a table exists that cannot be used. Nothing was changed.
  */
 export async function createMissingTables(database: SqlDatabase, options: TablesOptions): Promise<void> {
-  await withAccess(database, options, async (access) => {
-    const states = await statesOf(database, options, access);
+  await withStates(database, options, async (states, access) => {
     const { dialect } = access.forTables;
-    refuseOthers(states.flatMap(({ findings }) => findings));
+    const obstacles = states
+      .flatMap(({ findings }) => findings)
+      .filter((each) => each.severity === 'error' && each.code !== 'missing-table' && !isAddition(each));
+    if (obstacles.length > 0) {
+      const messages = obstacles.map(({ message }) => message).join('\n');
+      throw new SchemaMismatchError(messages, { outcome: 'nothing-ran' });
+    }
     for (const { definition, findings } of states) {
       const additions = findings.filter(isAddition).flatMap(({ remedy }) => remedy ?? []);
       const texts = [...createTable(definition, dialect), ...additions];
@@ -91,32 +96,25 @@ export function tableDefinitions(
   return tablesOf(tables, named, database);
 }
 
-async function withAccess<T>(
+async function withStates<T>(
   database: SqlDatabase,
   options: TablesOptions,
-  use: (access: DatabaseAccess) => Promise<T>,
+  use: (states: readonly TableState[], access: DatabaseAccess) => T | Promise<T>,
 ): Promise<T> {
   checkPassword(database, options);
   const { connections, statementTimeout } = options;
   const access = new DatabaseAccess(database, { connections, statementTimeout, onWarning: () => {} });
+  const states: TableState[] = [];
   try {
-    return await use(access);
+    for (const definition of tableDefinitions(database, options)) {
+      const table = new VerifiedTables(access.forTables, [definition], () => undefined);
+      const findings = await table.verify({ timeoutMs: access.statementTimeoutMs });
+      states.push({ definition, findings });
+    }
+    return await use(states, access);
   } finally {
     await access.close();
   }
-}
-
-async function statesOf(
-  database: SqlDatabase,
-  options: TablesOptions,
-  { forTables, statementTimeoutMs: timeoutMs }: DatabaseAccess,
-): Promise<readonly TableState[]> {
-  const states: TableState[] = [];
-  for (const definition of tableDefinitions(database, options)) {
-    const table = new VerifiedTables(forTables, [definition], () => undefined);
-    states.push({ definition, findings: await table.verify({ timeoutMs }) });
-  }
-  return states;
 }
 
 async function send(text: string, definition: TableDefinition, access: DatabaseAccess): Promise<void> {
@@ -137,13 +135,4 @@ async function send(text: string, definition: TableDefinition, access: DatabaseA
 /** What an older version did not create, with the statement that adds it. */
 export function isAddition({ code, remedy }: SchemaFinding): boolean {
   return (code === 'missing-column' || code === 'missing-index') && remedy !== undefined;
-}
-
-function refuseOthers(findings: readonly SchemaFinding[]): void {
-  const errors = findings.filter(
-    (each) => each.severity === 'error' && each.code !== 'missing-table' && !isAddition(each),
-  );
-  if (errors.length === 0) return;
-  const messages = errors.map(({ message }) => message).join('\n');
-  throw new SchemaMismatchError(messages, { outcome: 'nothing-ran' });
 }
