@@ -146,12 +146,7 @@ export interface ColumnTypes {
   /** The statement that gives columns a type that holds UTC in every session. */
   readonly withoutTimeZone?: (table: string, columns: readonly string[]) => string;
   /** The statement that gives a column another type; `undefined` if there is none. */
-  readonly alter: (
-    table: string,
-    column: string,
-    type: string,
-    options: { readonly nullable: boolean },
-  ) => string | undefined;
+  readonly alter: (table: string, column: string, type: string, nullable: boolean) => string | undefined;
   /** An index as a part of CREATE TABLE, for a dialect that cannot create one only if it is missing. */
   readonly inlineIndex?: (index: TableIndex) => string;
   /** Moves the sequence of the ids if a restore or a replication has left it behind the rows. `select`: only finds it. */
