@@ -30,7 +30,7 @@ export interface LockTableShape extends TableShape {
 
 /**
  * The statements of one lock table. Every dialect has the same, in the same order. Parameters: `:name`, `:owner`, for
- * `extend` also `:nextOwner`, for the lists only `:after`, and in microseconds `:atMost`, `:atLeast` and `:olderThan`.
+ * `extend` also `:nextOwner`, and in microseconds `:atMost`, `:atLeast` and `:olderThan`.
  */
 export interface LockTexts {
   readonly takeOver: string;
@@ -40,11 +40,8 @@ export interface LockTexts {
   readonly deleteRecord: string;
   /** Deletes at most 1000 rows. */
   readonly deleteExpired: string;
-  /** These return name, locked_by, held (0 or 1), lock_until_us, locked_at_us and fencing_token. A list has at most 1000 rows. */
-  readonly inspect: string;
-  readonly resolve: string;
-  readonly list: string;
-  readonly listHeld: string;
+  /** Reads name, locked_by, held (0 or 1), lock_until_us, locked_at_us and fencing_token. A condition must follow. */
+  readonly records: string;
 }
 
 /** The parameters of a statement that writes a lock. Durations are in microseconds. */
