@@ -137,8 +137,8 @@ function mysqlOf(
   const options = { ...given, socketPath, ssl, insecureAuth, charset, ...extra };
   checkTls(new URLSearchParams(url?.split('?')[1]), options.ssl);
   const label = settings.type === 'mariadb' ? 'MariaDB' : undefined;
-  const address = { ...given, ...options, secrets: [given.password, url, encodedPassword], label };
-  return mysqlDatabase({ mysql2, options, password: asked, address });
+  const address = { ...given, ...options, secrets: [given.password, url, encodedPassword], label, asked };
+  return mysqlDatabase({ mysql2, options, address });
 }
 
 /** Credentials, host, port, database. As TypeORM reads it, the password can contain anything but a slash. */
