@@ -185,24 +185,19 @@ class SqliteConnection implements SqlConnection {
   }
 }
 
-export function runStatement(database: SqliteDatabase, { text, values }: SqlStatement): SqlResult {
-  const statement = preparedIn(database, text);
-  statement.safeIntegers(false); // The application can have made bigint the default.
-  const rows = statement.reader ? statement.all(...values) : [];
-  if (!statement.reader) statement.run(...values);
-  return { rows: rows as readonly SqlRow[], affectedRows: undefined, insertId: undefined };
-}
-
 /** By connection and text. There are few different texts. */
 const PREPARED = new WeakMap<SqliteDatabase, Map<string, SqliteStatement>>();
 
-/** Preparing takes several times as long as running. SQLite prepares a statement again if its table has changed. */
-function preparedIn(database: SqliteDatabase, text: string): SqliteStatement {
+export function runStatement(database: SqliteDatabase, { text, values }: SqlStatement): SqlResult {
+  // Preparing takes several times as long as running. SQLite prepares a statement again if its table has changed.
   const prepared = PREPARED.get(database) ?? new Map<string, SqliteStatement>();
   PREPARED.set(database, prepared);
   const statement = prepared.get(text) ?? database.prepare(text);
   prepared.set(text, statement);
-  return statement;
+  statement.safeIntegers(false); // The application can have made bigint the default.
+  const rows = statement.reader ? statement.all(...values) : [];
+  if (!statement.reader) statement.run(...values);
+  return { rows: rows as readonly SqlRow[], affectedRows: undefined, insertId: undefined };
 }
 
 /** better-sqlite3 would block the event loop, and with it the renewal of every lease, for the timeout of the connection. */

@@ -21,17 +21,8 @@ const PAIRS = [
   ['user', 'password'],
   ['cert', 'key'],
 ] as const;
-const OPTIONS = [
-  'endpoints',
-  'keyPrefix',
-  'ca',
-  'id',
-  'nameLength',
-  'statementTimeout',
-  'clock',
-  'random',
-  ...PAIRS.flat(),
-];
+const LOCKS = ['id', 'nameLength', 'statementTimeout', 'clock', 'random'];
+const OPTIONS = ['endpoints', 'keyPrefix', 'ca', ...LOCKS, ...PAIRS.flat()];
 
 export function checkEtcdOptions(options: EtcdLockProviderOptions): readonly URL[] {
   checkOptionNames(options, OPTIONS, 'EtcdLockProvider');

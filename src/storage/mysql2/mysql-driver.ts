@@ -49,6 +49,7 @@ export const mysqlDriver: Driver<MysqlSource, Connection | CallbackConnection, P
       ? { options: given.config.connectionConfig, secrets: [], label: undefined }
       : optionsOf(source as string | PoolOptions);
     const { host, port, socketPath, database, user, password } = options as Partial<Record<string, string>>;
+    const place = { host, port, socketPath, database, user };
     if (!database)
       throw new InvalidLockConfigurationError(
         `The ${given ? 'pool' : 'address'} for cronlatch/mysql2 names no database. Add one, as in mysql://host/app, or the option database.`,
@@ -68,8 +69,7 @@ export const mysqlDriver: Driver<MysqlSource, Connection | CallbackConnection, P
       ...mysqlDatabase({
         mysql2: { createConnection: (own) => createConnection(own) },
         options,
-        address: { host, port, socketPath, database, user, secrets: [password, ...secrets], label },
-        password: current,
+        address: { ...place, label, secrets: [password, ...secrets], asked: current },
       }),
       subpath: mysqlDriver.subpath,
       lend: async (limits) => pooledTransaction(await borrow(), mysqlServer, limits),

@@ -1,12 +1,7 @@
 import type { DriverSession, OpeningSession, ServerDriver } from '../sql/connections/server-driver';
 import type { NodeWait, SqlResult, SqlRow, SqlStatement, SqlValue } from '../sql/statements/statement';
 import type { DriverOptions } from '../sql/database/driver';
-import {
-  serverDatabase,
-  type PasswordSource,
-  type ServerAddress,
-  type SqlDatabase,
-} from '../sql/connections/sql-database';
+import { serverDatabase, type ServerAddress, type SqlDatabase } from '../sql/connections/sql-database';
 import { mysql } from '../sql/dialects/mysql';
 
 export interface MysqlConnection {
@@ -42,12 +37,8 @@ function nodeWait(name: string, value: string): Pick<NodeWait, 'begin' | 'end'> 
   };
 }
 
-const SYNC_WAIT = nodeWait('wsrep_sync_wait', '@@SESSION.wsrep_sync_wait | 7');
-
-const CONSISTENCY = nodeWait(
-  'group_replication_consistency',
-  `IF(@@SESSION.group_replication_consistency LIKE '%AFTER', 'BEFORE_AND_AFTER', 'BEFORE')`,
-);
+const SYNC_WAIT = '@@SESSION.wsrep_sync_wait | 7';
+const CONSISTENCY = `IF(@@SESSION.group_replication_consistency LIKE '%AFTER', 'BEFORE_AND_AFTER', 'BEFORE')`;
 
 function limits(statementTimeoutMs: number): string {
   // InnoDB checks waits once a second, so a wait can end a second late. It must still end before the client's timeout.
@@ -83,17 +74,14 @@ export const mysqlServer: ServerDriver = {
   setsPooledSessions: true,
 
   nodeWait({ wsrep_on: isGalera, wsrep_sync_wait: kinds, ...variables }) {
-    if (isGalera === 'ON')
-      return {
-        ...SYNC_WAIT,
-        setting: 'wsrep_sync_wait = 7',
-        isSet: (Number(kinds) & 7) === 7,
-        worksInside: true,
-      };
+    const isSynced = (Number(kinds) & 7) === 7;
+    const synced = { setting: 'wsrep_sync_wait = 7', isSet: isSynced, worksInside: true };
+    if (isGalera === 'ON') return { ...nodeWait('wsrep_sync_wait', SYNC_WAIT), ...synced };
     const isSingle = variables['group_replication_single_primary_mode'] !== 'OFF';
     if (isSingle || !variables['group_replication_group_name']) return undefined;
     const isSet = /^BEFORE(_AND_AFTER)?$/.test(String(variables['group_replication_consistency']));
-    return { ...CONSISTENCY, setting: `group_replication_consistency = 'BEFORE'`, isSet, worksInside: false };
+    const consistent = { setting: `group_replication_consistency = 'BEFORE'`, isSet, worksInside: false };
+    return { ...nodeWait('group_replication_consistency', CONSISTENCY), ...consistent };
   },
 
   begin: 'START TRANSACTION',
@@ -218,7 +206,6 @@ export interface MysqlSettings {
   readonly mysql2: { createConnection(options: object): unknown };
   readonly options: DriverOptions;
   readonly address: ServerAddress;
-  readonly password?: PasswordSource | undefined;
 }
 
 /** Options that would change the meaning of answers, the time limits, or the number of connections. */
@@ -232,7 +219,7 @@ const EXCLUDED = new Set(
   ).split(' '),
 );
 
-export function mysqlDatabase({ mysql2, options, address, password }: MysqlSettings): SqlDatabase {
+export function mysqlDatabase({ mysql2, options, address }: MysqlSettings): SqlDatabase {
   const open = (limitMs: number, ofOption?: string): OpeningSession => {
     const given = ofOption === undefined ? options : { ...options, password: ofOption };
     const connection = mysql2.createConnection(ownMysqlOptions(given, limitMs)) as MysqlConnection;
@@ -241,7 +228,7 @@ export function mysqlDatabase({ mysql2, options, address, password }: MysqlSetti
     );
     return { session: mysqlSessionOf(connection), opened };
   };
-  return serverDatabase(mysqlServer, { ...address, asked: password }, open);
+  return serverDatabase(mysqlServer, address, open);
 }
 
 /** Takes from the application what leads to its database: address, credentials, TLS. */

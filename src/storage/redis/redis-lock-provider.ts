@@ -54,18 +54,8 @@ export interface RedisWaitOptions {
   readonly timeout: Duration;
 }
 
-const OPTIONS = [
-  'id',
-  'client',
-  'keyPrefix',
-  'subscriber',
-  'wait',
-  'nameLength',
-  'statementTimeout',
-  'onWarning',
-  'clock',
-  'random',
-];
+const SERVER = ['id', 'client', 'keyPrefix', 'subscriber', 'wait'];
+const OPTIONS = [...SERVER, 'nameLength', 'statementTimeout', 'onWarning', 'clock', 'random'];
 
 /** Locks on a Redis server. Redis itself ends a lease: its key expires. */
 export class RedisLockProvider extends StorageBasedLockProvider implements LockProvider {

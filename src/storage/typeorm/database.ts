@@ -21,7 +21,7 @@ import {
 } from '../pg/postgres-server';
 import type { DriverSession } from '../sql/connections/server-driver';
 import { checkTls, describeSource, isPlainObject, unreadableAddress } from '../sql/database/driver';
-import type { ParsedUrl, PasswordSource, SqlDatabase } from '../sql/connections/sql-database';
+import { optionsIn, type PasswordSource, type SqlDatabase } from '../sql/connections/sql-database';
 import { mysql } from '../sql/dialects/mysql';
 import { postgres } from '../sql/dialects/postgres';
 import type { SqlDialect } from '../sql/dialects/sql-dialect';
@@ -138,8 +138,8 @@ function mysqlOf(
   const options = { ...given, socketPath, ssl, insecureAuth, charset, ...extra };
   checkTls(new URLSearchParams(url?.split('?')[1]), options.ssl);
   const label = settings.type === 'mariadb' ? 'MariaDB' : undefined;
-  const address = { ...given, ...options, secrets: [given.password, url, encodedPassword], label };
-  return mysqlDatabase({ mysql2, options, password: asked, address });
+  const address = { ...given, ...options, secrets: [given.password, url, encodedPassword], label, asked };
+  return mysqlDatabase({ mysql2, options, address });
 }
 
 /** Credentials, host, port, database. As TypeORM reads it, the password can contain anything but a slash. */
@@ -147,21 +147,15 @@ const TYPEORM_URL =
   /^[^/]*\/\/(?:([^/:]*)(?::([^/]*))?@)?(\[[^/\]]*\]|[^/:[\]@]*)(?::(\d+))?(?:\/([^?@]*))?(?:\?[^@]*)?$/;
 
 /** @throws InvalidLockConfigurationError without the address, which can contain a password */
-function partsOf(url: string): ParsedUrl & { readonly encodedPassword?: string } {
+function partsOf(url: string): ReturnType<typeof optionsIn> & { readonly encodedPassword: string } {
   const match = TYPEORM_URL.exec(url);
-  const [, user = '', encodedPassword = '', host = '', port = '', database = ''] = match ?? [];
+  const [, username = '', password = '', host = '', port = '', database = ''] = match ?? [];
   if (match === null || Number(port) > 65535)
     throw unreadableAddress(url, {
       subpath: 'cronlatch/typeorm',
       example: 'mysql://user:password@host:3306/database',
     });
-  return {
-    ...(host && { host: host.replace(/^\[(.*)\]$/, '$1') }),
-    ...(port && { port: Number(port) }),
-    ...(user && { user: decodeURIComponent(user) }),
-    ...(encodedPassword && { password: decodeURIComponent(encodedPassword), encodedPassword }),
-    ...(database && { database }),
-  };
+  return { ...optionsIn({ username, password, host, port, database }), encodedPassword: password };
 }
 
 function postgresOf(

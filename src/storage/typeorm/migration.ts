@@ -22,16 +22,8 @@ export interface MigrationOptions
   readonly tables?: readonly [TableSet] | undefined;
 }
 
-const OPTIONS = [
-  'tables',
-  'lockTable',
-  'runTable',
-  'jobTable',
-  'rowLockTable',
-  'schema',
-  'columns',
-  'nameLength',
-];
+const NAMES = ['lockTable', 'runTable', 'jobTable', 'rowLockTable', 'schema', 'columns'];
+const OPTIONS = ['tables', ...NAMES, 'nameLength'];
 
 interface TableMigration {
   readonly name: string;

@@ -30,12 +30,11 @@ export class NodeRequests {
 
   /** @returns no names if the node is not there */
   async children(path: string): Promise<readonly string[]> {
-    const found = this.session.persist<[string[]]>((client, answer) => client.getChildren(path, answer));
-    return (await orMissing(found))?.[0] ?? [];
+    return (await this.#ask<[string[]]>((client, answer) => client.getChildren(path, answer)))?.[0] ?? [];
   }
 
   read(path: string): Promise<[Buffer | undefined, NodeStat] | undefined> {
-    return orMissing(this.session.persist((client, answer) => client.getData(path, answer)));
+    return this.#ask((client, answer) => client.getData(path, answer));
   }
 
   /**
@@ -48,9 +47,7 @@ export class NodeRequests {
     const fired = new Promise<void>((resolve) => (fire = resolve));
     const stop = this.session.watch((state) => state === 'ended' && fire());
     try {
-      const found = await orMissing(
-        this.session.persist<[string[]]>((client, answer) => client.getChildren(path, fire, answer)),
-      );
+      const found = await this.#ask<[string[]]>((client, answer) => client.getChildren(path, fire, answer));
       if (found !== undefined) await fired;
     } finally {
       stop();
@@ -58,16 +55,13 @@ export class NodeRequests {
   }
 
   async write(path: string, data: Buffer): Promise<NodeStat | undefined> {
-    const written = this.session.persist<[NodeStat]>((client, answer) => client.setData(path, data, answer));
-    return (await orMissing(written))?.[0];
+    return (await this.#ask<[NodeStat]>((client, answer) => client.setData(path, data, answer)))?.[0];
   }
 
   /** @returns whether the node is there, by the leader of the ensemble. So the session lasts. */
   async confirm(path: string): Promise<boolean> {
-    const checked = this.session.persist<[]>((client, answer) =>
-      client.transaction().check(path).commit(answer),
-    );
-    return (await orMissing(checked)) !== undefined;
+    const check: Request<[]> = (client, answer) => client.transaction().check(path).commit(answer);
+    return (await this.#ask(check)) !== undefined;
   }
 
   /** Sent only once. @returns whether the node was there */
@@ -78,7 +72,11 @@ export class NodeRequests {
 
   /** Removes a node as soon as the client is connected. */
   async discard(path: string): Promise<void> {
-    await orMissing(this.session.persist<[]>((client, answer) => client.remove(path, answer)));
+    await this.#ask<[]>((client, answer) => client.remove(path, answer));
+  }
+
+  #ask<T extends unknown[]>(request: Request<T>): Promise<T | undefined> {
+    return orMissing(this.session.persist(request));
   }
 
   #creation(path: string, data: Buffer, mode: number): Request<[string]> {

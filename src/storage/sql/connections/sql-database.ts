@@ -68,24 +68,27 @@ export function severalHosts(): InvalidLockConfigurationError {
   );
 }
 
-export interface ParsedUrl {
-  readonly host?: string;
-  readonly port?: number;
-  readonly user?: string;
-  readonly password?: string;
-  readonly database?: string;
+export function parseUrl(text: string) {
+  const { hostname, port, username, password, pathname, searchParams } = new URL(text);
+  const [host, database] = [decodeURIComponent(hostname), decodeURIComponent(pathname.slice(1))];
+  return { ...optionsIn({ host, port, username, password, database }), parameters: searchParams };
 }
 
-export function parseUrl(text: string): ParsedUrl & { readonly parameters: URLSearchParams } {
-  const { hostname, port, username, password, pathname, searchParams } = new URL(text);
+/** The options of a driver in the parts of an address, of which only the user and the password are encoded. */
+export function optionsIn({
+  host,
+  port,
+  username,
+  password,
+  database,
+}: Readonly<Record<'host' | 'port' | 'username' | 'password' | 'database', string>>) {
   return {
     // An IPv6 address is in brackets here, but not in the options of a driver.
-    ...(hostname === '' ? {} : { host: decodeURIComponent(hostname).replace(/^\[(.*)\]$/, '$1') }),
-    ...(port === '' ? {} : { port: Number(port) }),
-    ...(username === '' ? {} : { user: decodeURIComponent(username) }),
-    ...(password === '' ? {} : { password: decodeURIComponent(password) }),
-    ...(pathname.length < 2 ? {} : { database: decodeURIComponent(pathname.slice(1)) }),
-    parameters: searchParams,
+    ...(host && { host: host.replace(/^\[(.*)\]$/, '$1') }),
+    ...(port && { port: Number(port) }),
+    ...(username && { user: decodeURIComponent(username) }),
+    ...(password && { password: decodeURIComponent(password) }),
+    ...(database && { database }),
   };
 }
 

@@ -12,22 +12,10 @@ export interface SqlLockProviderOptions
     Omit<DatabaseAccessOptions, keyof StorageBasedLockProviderOptions>,
     Omit<StorageBasedLockProviderOptions, 'id' | 'nameLength'> {}
 
+const TABLES = ['lockTable', 'runTable', 'jobTable', 'schema', 'columns', 'nameLength'];
+const STATEMENTS = ['connections', 'grouping', 'statementTimeout', 'keepRows'];
 /** Of a lock provider and a run store, so that both can share an object. */
-export const STORE_OPTIONS = [
-  'lockTable',
-  'runTable',
-  'jobTable',
-  'schema',
-  'columns',
-  'nameLength',
-  'connections',
-  'grouping',
-  'statementTimeout',
-  'keepRows',
-  'onWarning',
-  'clock',
-  'random',
-];
+export const STORE_OPTIONS = [...TABLES, ...STATEMENTS, 'onWarning', 'clock', 'random'];
 
 export class SqlLockProvider extends StorageBasedLockProvider {
   readonly #accessor: SqlStorageAccessor;

@@ -22,28 +22,19 @@ export const postgres: SqlDialect = {
   refusesPreparing,
 };
 
-const FAILURE_KINDS: Readonly<Record<string, SqlFailureKind>> = {
-  '23505': 'duplicate',
+/** Any other code is that of a refusal, unless its class 08 is that of the connection. */
+const CODES: readonly (readonly [SqlFailureKind, readonly string[]])[] = [
+  ['duplicate', ['23505']],
   // Serialization failure, deadlock, lock timeout, statement timeout. After each the statement is undone.
-  '40001': 'contention',
-  '40P01': 'contention',
-  '55P03': 'contention',
-  '57014': 'contention',
+  ['contention', ['40001', '40P01', '55P03', '57014']],
   // Sent by CockroachDB and YugabyteDB if it is unknown whether the transaction was committed.
-  '40003': 'unknown',
+  ['unknown', ['40003']],
   // The server was shut down or crashed, or its database was dropped, while the statement ran.
-  '57P01': 'unknown',
-  '57P02': 'unknown',
-  '57P04': 'unknown',
-  '57P05': 'unknown',
-  '25006': 'not-the-primary',
-  '42P01': 'missing-table',
-  '3F000': 'missing-table',
-  '42703': 'wrong-shape',
-  '22001': 'wrong-shape',
-  '23502': 'wrong-shape',
-  '42P10': 'wrong-shape',
-};
+  ['unknown', ['57P01', '57P02', '57P04', '57P05']],
+  ['not-the-primary', ['25006']],
+  ['missing-table', ['42P01', '3F000']],
+  ['wrong-shape', ['42703', '22001', '23502', '42P10']],
+];
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
@@ -51,7 +42,8 @@ function failureOf({ code, message }: DriverError): SqlFailureKind {
   if (code !== undefined && NEVER_SENT.has(code)) return 'refused';
   // Codes of Node and of the operating system begin with E, and have another length or no digits.
   if (code !== undefined && SQLSTATE.test(code) && /\d/.test(code)) {
-    return FAILURE_KINDS[code] ?? (code.startsWith('08') ? 'unknown' : 'refused');
+    const [kind] = CODES.find(([, codes]) => codes.includes(code)) ?? [];
+    return kind ?? (code.startsWith('08') ? 'unknown' : 'refused');
   }
   return /not queryable|client was closed|^prepared statements must/i.test(message) ? 'refused' : 'unknown';
 }

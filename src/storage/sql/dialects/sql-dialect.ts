@@ -30,7 +30,7 @@ export interface LockTableShape extends TableShape {
 
 /**
  * The statements of one lock table. Every dialect has the same, in the same order. Parameters: `:name`, `:owner`, for
- * `extend` also `:nextOwner`, for the lists only `:after`, and in microseconds `:atMost`, `:atLeast` and `:olderThan`.
+ * `extend` also `:nextOwner`, and in microseconds `:atMost`, `:atLeast` and `:olderThan`.
  */
 export interface LockTexts {
   readonly takeOver: string;
@@ -40,11 +40,8 @@ export interface LockTexts {
   readonly deleteRecord: string;
   /** Deletes at most 1000 rows. */
   readonly deleteExpired: string;
-  /** These return name, locked_by, held (0 or 1), lock_until_us, locked_at_us and fencing_token. A list has at most 1000 rows. */
-  readonly inspect: string;
-  readonly resolve: string;
-  readonly list: string;
-  readonly listHeld: string;
+  /** Reads name, locked_by, held (0 or 1), lock_until_us, locked_at_us and fencing_token. A condition must follow. */
+  readonly records: string;
 }
 
 /** The parameters of a statement that writes a lock. Durations are in microseconds. */
@@ -146,12 +143,7 @@ export interface ColumnTypes {
   /** The statement that gives columns a type that holds UTC in every session. */
   readonly withoutTimeZone?: (table: string, columns: readonly string[]) => string;
   /** The statement that gives a column another type; `undefined` if there is none. */
-  readonly alter: (
-    table: string,
-    column: string,
-    type: string,
-    options: { readonly nullable: boolean },
-  ) => string | undefined;
+  readonly alter: (table: string, column: string, type: string, nullable: boolean) => string | undefined;
   /** An index as a part of CREATE TABLE, for a dialect that cannot create one only if it is missing. */
   readonly inlineIndex?: (index: TableIndex) => string;
   /** Moves the sequence of the ids if a restore or a replication has left it behind the rows. `select`: only finds it. */

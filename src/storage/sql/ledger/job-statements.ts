@@ -56,13 +56,14 @@ export function jobTexts(jobTable: TableDefinition, dialect: SqlDialect, shape: 
   const { us, at, after, is, elements, onDuplicate, proposed, updateMatched, returningId } =
     dialect.runFragments(shape);
   const table = quotePath(jobTable.path, dialect);
-  const registered = elements(':jobs', {
+  const ofJob = {
     job: 'text',
     declaration: 'text',
     times: 'text',
     edition: 'text',
     instance: 'text',
-  });
+  } as const;
+  const registered = elements(':jobs', ofJob);
   const listed = jobTable.columns.filter(({ name }) => name !== 'schedule');
   const answers = elements(':jobs', { job: 'text', answered: 'integer' });
   const answered = at('j.answered');

@@ -14,7 +14,7 @@ const READ_AT_ONCE = 1000;
 export class PurgeWalk {
   /** @param kept jobs and scopes whose newest run without a period was found */
   constructor(
-    readonly deleteLogs?: DeleteLogs,
+    private readonly deleteLogs?: DeleteLogs,
     readonly below = Number.MAX_SAFE_INTEGER,
     private readonly kept: ReadonlySet<string> = new Set(),
   ) {}
@@ -36,21 +36,19 @@ export class PurgeWalk {
       next: rows.length < READ_AT_ONCE ? undefined : new PurgeWalk(this.deleteLogs, below, kept),
     };
   }
-}
 
-/** A transaction that deletes these runs, except for those that another transaction has locked. */
-export function deletionOf(
-  ids: readonly number[],
-  olderThanMs: number,
-  { of, deleteLogs }: { readonly of: RunStatements; readonly deleteLogs: PurgeWalk['deleteLogs'] },
-): readonly [SqlStatement, SqlDecide<number>] {
-  return [
-    of.lockPurgeable(olderThanMs, ids),
-    ({ rows }) => {
+  /** A transaction that deletes these runs, except for those that another transaction has locked. */
+  deletion(
+    ids: readonly number[],
+    olderThanMs: number,
+    of: RunStatements,
+  ): readonly [SqlStatement, SqlDecide<number>] {
+    const decide: SqlDecide<number> = ({ rows }) => {
       const locked = rows.map((row) => readId(row));
       if (locked.length === 0) return { value: 0, statements: [] };
-      const logs = deleteLogs === undefined ? [] : [deleteLogs(locked)];
+      const logs = this.deleteLogs === undefined ? [] : [this.deleteLogs(locked)];
       return { value: locked.length, statements: [...logs, ...of.delete(locked)] };
-    },
-  ];
+    };
+    return [of.lockPurgeable(olderThanMs, ids), decide];
+  }
 }

@@ -38,6 +38,8 @@ const LARGEST_GROUP = 25;
 /** How many requests a read has room for. */
 const GROUP_SIZES = [1, 5, LARGEST_GROUP];
 
+const NOT_STARTED = { claimedBy: undefined, lockId: undefined, fencingToken: undefined, leaseMs: undefined };
+
 /** Instants become microseconds, and `undefined` becomes `null`. */
 type RunValues = Readonly<Record<string, SqlValue | Date | undefined>>;
 
@@ -73,25 +75,16 @@ export class RunStatements {
     return this.#bind(this.#texts.overdue, { jobs: JSON.stringify(jobs) });
   }
 
-  insert(run: NewRun): SqlStatement {
-    const { job, scope, periodKey, periodStart, periodEnd, timeZone, state, reason, started } = run;
-    const { claimedBy, lockId, fencingToken, leaseMs } = started ?? {};
+  insert({ started, event: _event, ...run }: NewRun): SqlStatement {
+    const { leaseMs, ...claim } = { ...NOT_STARTED, ...started };
     return this.#bind(this.#texts.insert, {
-      job,
-      scope,
-      periodKey,
-      periodStart,
-      periodEnd,
-      timeZone,
-      state,
-      reason,
-      claimedBy,
-      lockId,
-      fencingToken,
+      reason: undefined,
+      ...run,
+      ...claim,
       leaseFor: leaseMs && microseconds(leaseMs),
       attempt: started ? 1 : 0,
       startedAfter: started && 0,
-      dueAfter: state === 'pending' ? 0 : undefined,
+      dueAfter: run.state === 'pending' ? 0 : undefined,
     });
   }
 

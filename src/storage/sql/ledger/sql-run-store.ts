@@ -23,9 +23,9 @@ import type {
 } from '../../../ledger/run-store';
 import {
   microseconds,
-  type Limit,
   type NodeWait,
   type Parameters,
+  type Priority,
   type SqlDecide,
   type SqlResult,
   type SqlStatement,
@@ -36,7 +36,7 @@ import type { TableDefinition } from '../schema/table-definition';
 import type { RunTables } from '../schema/tables';
 import { VerifiedTables, type SqlTablesOptions } from '../tables/verified-tables';
 import { answeredJson, jobTexts, readJobs, registeredJson, statementsOn } from './job-statements';
-import { deletionOf, PurgeWalk } from './purge-walk';
+import { PurgeWalk } from './purge-walk';
 import { SqlActStore } from './sql-act-store';
 import { SqlRunLogs } from './sql-run-logs';
 import { readEvent, readId, readPeek, readRun, readScope, readSummary, readText } from './run-rows';
@@ -62,8 +62,6 @@ export interface SqlRunStoreOptions extends SqlDatabase, SqlTablesOptions {
 }
 
 type JobText = keyof ReturnType<typeof jobTexts>;
-
-const OF_A_HOLDER = { priority: 'holder' } as const;
 
 /** @throws ClaimLostError if the database that holds the claim can no longer be used */
 export function refuseLoss({ findLoss }: Pick<SqlDatabase, 'findLoss'>, key: RunKey | Claim): void {
@@ -108,13 +106,12 @@ export class SqlRunStore implements RunStore {
   async peek(request: PeekRequest, options: StatementOptions): Promise<Peek> {
     if (this.#peeks?.isFree === false) return await this.#peeks.send(request, options);
     const subject = `the runs of job '${request.job}'`;
-    const { result } = await this.#execute((of) => of.peek([request]), options, subject);
-    return readPeek(result.rows, request);
+    const { rows } = await this.#execute((of) => of.peek([request]), options, subject);
+    return readPeek(rows, request);
   }
 
   async overdue(jobs: readonly string[], options: StatementOptions): Promise<readonly OverdueScope[]> {
-    const { result } = await this.#execute((of) => of.overdue(jobs), options);
-    return result.rows.map(readScope);
+    return (await this.#execute((of) => of.overdue(jobs), options)).rows.map(readScope);
   }
 
   async insert(run: NewRun, options: StatementOptions): Promise<boolean> {
@@ -122,7 +119,7 @@ export class SqlRunStore implements RunStore {
     const { event } = run;
     try {
       if (event === undefined) {
-        const { result } = await this.#execute((of) => of.insert(run), options, subject, OF_A_HOLDER);
+        const result = await this.#execute((of) => of.insert(run), options, subject, 'holder');
         return this.#tables.hasWritten(result, subject);
       }
       return await this.#transaction(options, subject, (of) => [
@@ -159,20 +156,19 @@ export class SqlRunStore implements RunStore {
     refuseLoss(this.#options, claim);
     const statement = (of: RunStatements): SqlStatement => of.complete(claim, outcome);
     // The outcome of a finished run must not wait behind claims of new ones.
-    const { result } = await this.#execute(statement, options, subject, { priority: 'lease' });
+    const result = await this.#execute(statement, options, subject, 'lease');
     return this.#tables.hasWritten(result, subject);
   }
 
   async find(query: RunQuery, options: StatementOptions): Promise<readonly Run[]> {
-    const { result } = await this.#execute((of) => of.find(query), options);
-    return result.rows.slice(0, query.limit).map(readRun);
+    return (await this.#execute((of) => of.find(query), options)).rows.slice(0, query.limit).map(readRun);
   }
 
   async latest(options: StatementOptions): Promise<readonly LatestRun[]> {
-    const { result } = await this.#execute((of) => of.latest(), options);
-    const running = result.rows.filter(({ state }) => state === 'running').map((row) => readId(row));
+    const { rows } = await this.#execute((of) => of.latest(), options);
+    const running = rows.filter(({ state }) => state === 'running').map((row) => readId(row));
     const progress = running.length > 0 ? await this.logs.progress(running, options) : undefined;
-    return result.rows.map((row) => ({
+    return rows.map((row) => ({
       ...readSummary(row),
       error: readText(row['error']),
       ...progress?.get(readId(row)),
@@ -181,29 +177,28 @@ export class SqlRunStore implements RunStore {
 
   async summaries(query: SummaryQuery, options: StatementOptions): Promise<readonly RunSummary[]> {
     if (query.jobs.length === 0) return [];
-    const { result } = await this.#execute((of) => of.summaries(query), options);
-    return result.rows.slice(0, query.limit).map(readSummary);
+    const { rows } = await this.#execute((of) => of.summaries(query), options);
+    return rows.slice(0, query.limit).map(readSummary);
   }
 
   async since(starts: ReadonlyMap<string, Date>, options: StatementOptions): Promise<readonly RunSummary[]> {
     if (starts.size === 0) return [];
-    return (await this.#execute((of) => of.since(starts), options)).result.rows.map(readSummary);
+    return (await this.#execute((of) => of.since(starts), options)).rows.map(readSummary);
   }
 
   async events(key: RunKey, options: StatementOptions): Promise<readonly RunEvent[]> {
-    const { result } = await this.#execute((of) => of.events(key), options, describeRun(key));
-    return result.rows.map((row) => readEvent(row, `the history of ${describeRun(key)}`));
+    const { rows } = await this.#execute((of) => of.events(key), options, describeRun(key));
+    return rows.map((row) => readEvent(row, `the history of ${describeRun(key)}`));
   }
 
   async purge(request: PurgeRequest, options: StatementOptions): Promise<PurgeStep> {
     const { olderThanMs, keptTicks, limit, from } = request;
     const walk = from instanceof PurgeWalk ? from : new PurgeWalk(await this.logs.deletion(options));
-    const { result } = await this.#execute((of) => of.purgeable(request, walk.below), options);
-    const { ids, next } = walk.plan(result.rows, limit);
+    const { rows } = await this.#execute((of) => of.purgeable(request, walk.below), options);
+    const { ids, next } = walk.plan(rows, limit);
     if (ids.length === 0) return { deleted: 0, next };
-    const deleted = await this.#transaction(options, undefined, (of) =>
-      deletionOf(ids, olderThanMs, { of, deleteLogs: walk.deleteLogs }),
-    );
+    const plan = (of: RunStatements) => walk.deletion(ids, olderThanMs, of);
+    const deleted = await this.#transaction(options, undefined, plan);
     // If all old ticks are locked, the next step would find the same ones again.
     return { deleted, next: keptTicks !== undefined && deleted === 0 ? undefined : next };
   }
@@ -254,9 +249,9 @@ export class SqlRunStore implements RunStore {
     statement: (of: RunStatements) => SqlStatement,
     { timeoutMs }: StatementOptions,
     subject?: string,
-    { priority }: Pick<Limit, 'priority'> = {},
-  ): Promise<{ readonly result: SqlResult }> {
-    return this.#tables.send(statement, { timeoutMs, priority }, subject);
+    priority?: Priority,
+  ): Promise<SqlResult> {
+    return this.#tables.send(statement, { timeoutMs, priority }, subject).then(({ result }) => result);
   }
 
   async #onJobs(text: JobText, values: Parameters, { timeoutMs }: StatementOptions): Promise<SqlResult> {
@@ -271,7 +266,7 @@ export class SqlRunStore implements RunStore {
     plan: (of: RunStatements) => readonly [SqlStatement, SqlDecide<T>],
   ): Promise<T> {
     const planned = plan(await this.statements({ timeoutMs }));
-    return await this.#tables.transaction(planned, { timeoutMs, ...OF_A_HOLDER }, subject);
+    return await this.#tables.transaction(planned, { timeoutMs, priority: 'holder' }, subject);
   }
 
   /**
@@ -280,8 +275,8 @@ export class SqlRunStore implements RunStore {
    */
   async #refuseCollision(key: RunKey, options: StatementOptions): Promise<void> {
     const subject = describeRun(key);
-    const { result } = await this.#execute((of) => of.lock(key), options, subject, OF_A_HOLDER);
-    if (result.rows.length === 0) throw this.#collisionError(subject);
+    const { rows } = await this.#execute((of) => of.lock(key), options, subject, 'holder');
+    if (rows.length === 0) throw this.#collisionError(subject);
   }
 
   #collisionError(subject: string): SchemaMismatchError {

@@ -30,16 +30,13 @@ export interface GroupingStorageOptions extends SqlStorageOptions {
 
 /** Requests that wait for a connection share a statement. One that finds a free connection is sent alone, at once. */
 export class GroupingStorageAccessor extends SqlStorageAccessor {
-  readonly #takeOvers: WaitingRequests<WriteRequest, Answer, LockStatements>;
-  readonly #inserts: WaitingRequests<WriteRequest, Answer, LockStatements>;
-  readonly #extensions: WaitingRequests<WriteRequest, Answer, LockStatements>;
-  readonly #releases: WaitingRequests<WriteRequest, Answer, LockStatements>;
+  readonly #waiting: Readonly<Record<GroupedWrite, WaitingWrites>>;
   #released: number;
 
   constructor(private readonly grouping: GroupingStorageOptions) {
     super(grouping);
     this.#released = Math.floor(grouping.random() * 36 ** 6);
-    const waiting = (key: GroupedWrite): WaitingRequests<WriteRequest, Answer, LockStatements> => {
+    const waiting = (key: GroupedWrite): WaitingWrites => {
       const rotation = new Rotation(grouping.random);
       return new WaitingRequests(this.tables, {
         clock: grouping.clock,
@@ -51,25 +48,16 @@ export class GroupingStorageAccessor extends SqlStorageAccessor {
         answersTo: answersTo(key, grouping),
       });
     };
-    this.#takeOvers = waiting('takeOver');
-    this.#inserts = waiting('insertFree');
-    this.#extensions = waiting('extend');
-    this.#releases = waiting('unlock');
+    const [takeOver, insertFree] = [waiting('takeOver'), waiting('insertFree')];
+    this.#waiting = { takeOver, insertFree, extend: waiting('extend'), unlock: waiting('unlock') };
   }
 
-  override updateRecord(
-    request: LockRequest,
-    options: StatementOptions,
-  ): ReturnType<SqlStorageAccessor['updateRecord']> {
-    if (this.#isAlone(this.#takeOvers, options.timeoutMs)) return super.updateRecord(request, options);
-    return this.#takeOver(request, options);
-  }
-
-  async #takeOver(
+  override async updateRecord(
     request: LockRequest,
     options: StatementOptions,
   ): ReturnType<SqlStorageAccessor['updateRecord']> {
     const { timeoutMs, connectionWaitMs = 0 } = options;
+    if (this.#isAlone('takeOver', timeoutMs)) return await super.updateRecord(request, options);
     const waitsUntilMs = this.grouping.clock.monotonicMs() + connectionWaitMs;
     /** The rest of both times. */
     const rest = (): StatementOptions => {
@@ -80,8 +68,8 @@ export class GroupingStorageAccessor extends SqlStorageAccessor {
         connectionWaitMs: Math.max(0, restMs),
       };
     };
-    for (const waiting of [this.#takeOvers, this.#inserts]) {
-      const answer = await waiting.send(request, rest());
+    for (const key of ['takeOver', 'insertFree'] as const) {
+      const answer = await this.#waiting[key].send(request, rest());
       if ('result' in answer) return this.grantIn(answer, 'takeOver', request, rest());
       const record = answer.row && recordIn(answer.row, answer.statements);
       if (record === undefined) continue;
@@ -95,29 +83,35 @@ export class GroupingStorageAccessor extends SqlStorageAccessor {
   }
 
   override extend(request: ExtensionRequest, options: StatementOptions): Promise<boolean> {
-    if (this.#isAlone(this.#extensions, options.timeoutMs)) return super.extend(request, options);
-    return this.#extensions.send(request, options).then((answer) => this.#isWritten(answer, request));
+    if (this.#isAlone('extend', options.timeoutMs)) return super.extend(request, options);
+    return this.#write('extend', request, options);
   }
 
   override unlock(request: LockRequest, options: StatementOptions): Promise<boolean> {
-    if (this.#isAlone(this.#releases, options.timeoutMs)) return super.unlock(request, options);
+    if (this.#isAlone('unlock', options.timeoutMs)) return super.unlock(request, options);
     // Not only the mark: the row could have had that from an earlier release.
     const nextOwner = `${request.owner}/${(this.#released += 1).toString(36)}${RELEASED_MARK}`;
     if (nextOwner.length > LONGEST_OWNER) return super.unlock(request, options);
-    const release = { ...request, nextOwner };
-    return this.#releases.send(release, options).then((answer) => this.#isWritten(answer, release));
+    return this.#write('unlock', { ...request, nextOwner }, options);
   }
 
-  #isAlone({ isFree }: Pick<WaitingRequests<never, never, never>, 'isFree'>, timeoutMs: number): boolean {
+  #isAlone(key: GroupedWrite, timeoutMs: number): boolean {
     const { smallestGroup = 2, shortestLimitMs } = this.grouping;
-    return smallestGroup > 1 && (isFree || timeoutMs < shortestLimitMs);
+    return smallestGroup > 1 && (this.#waiting[key].isFree || timeoutMs < shortestLimitMs);
   }
 
-  #isWritten(answer: Answer, request: ExtensionRequest): boolean {
+  async #write(
+    key: 'extend' | 'unlock',
+    request: ExtensionRequest,
+    options: StatementOptions,
+  ): Promise<boolean> {
+    const answer = await this.#waiting[key].send(request, options);
     if ('result' in answer) return this.tables.hasWritten(answer.result, describeLock(request));
     return answer.row?.['locked_by'] === request.nextOwner;
   }
 }
+
+type WaitingWrites = WaitingRequests<WriteRequest, Answer, LockStatements>;
 
 /** The answer to a lock's own statement, or its row after the statement of its group. Both come from the primary. */
 type Answer = SentStatement | { readonly row: SqlRow | undefined; readonly statements: LockStatements };

@@ -1,3 +1,4 @@
+import { PLACE_NAME } from '../../../core/lock-name';
 import { NamedStatement } from '../statements/statement';
 import {
   quoteLockTable,
@@ -16,8 +17,11 @@ import {
 import type { TableDefinition } from '../schema/table-definition';
 import type { LockColumns } from '../schema/table-options';
 
+export type LockStatementName =
+  Exclude<keyof LockTexts, 'records'> | 'inspect' | 'resolve' | 'list' | 'listHeld';
+
 /** The statements for a lock table as it was found. */
-export interface LockStatements extends Readonly<Record<keyof LockTexts, NamedStatement>> {
+export interface LockStatements extends Readonly<Record<LockStatementName, NamedStatement>> {
   readonly shape: LockTableShape;
   /** `undefined`: each lock needs a statement of its own. */
   readonly group: GroupStatements | undefined;
@@ -30,10 +34,23 @@ export function lockStatements(
 ): LockStatements {
   const named = NamedStatement.byText(dialect.placeholder);
   const quoted = quoteLockTable(table, dialect);
-  const texts = Object.entries(dialect.lockTexts(quoted, shape));
-  const statements = texts.map(([key, text]: [string, string]) => [key, named(text)] as const);
+  const { name, lockUntil } = quoted;
+  const { records, ...writes } = dialect.lockTexts(quoted, shape);
+  const inspect = `${records} WHERE ${name} = :name`;
+  const listed = `${records} WHERE ${name} <> '${PLACE_NAME}' AND ${name} > :after`;
+  const inOrder = `ORDER BY ${name} LIMIT 1000`;
+  const texts: Readonly<Record<LockStatementName, string>> = {
+    ...writes,
+    inspect,
+    // Waits for writers, because a plain read could overtake the statement whose outcome is in doubt. On SQLite, statements
+    // run one at a time and end when they return, so a plain read sees every write that was sent before.
+    resolve: `${inspect}${dialect.runFragments(shape).forUpdate}`,
+    list: `${listed} ${inOrder}`,
+    listHeld: `${listed} AND ${lockUntil} > ${shape.now} ${inOrder}`,
+  };
+  const statements = Object.entries(texts).map(([key, text]) => [key, named(text)] as const);
   return {
-    ...(Object.fromEntries(statements) as Record<keyof LockTexts, NamedStatement>),
+    ...(Object.fromEntries(statements) as Record<LockStatementName, NamedStatement>),
     shape,
     group: dialect.groupStatements?.(quoted, shape, named),
   };

@@ -22,11 +22,11 @@ import {
   type SqlResult,
   type SqlRow,
 } from '../statements/statement';
-import type { LockParameters, LockTexts } from '../dialects/sql-dialect';
+import type { LockParameters } from '../dialects/sql-dialect';
 import type { TableDefinition } from '../schema/table-definition';
 import { VerifiedTables, type SqlTablesOptions } from '../tables/verified-tables';
 import { LockPlace } from './lock-place';
-import { lockStatementsFor, type LockStatements } from './lock-statements';
+import { lockStatementsFor, type LockStatementName, type LockStatements } from './lock-statements';
 
 export type WriteRequest = LockRequest & { readonly nextOwner?: string };
 
@@ -183,7 +183,7 @@ export class SqlStorageAccessor implements StorageAccessor {
   }
 
   /** @returns whether the statement wrote the row, which it does only for the owner of a held lock */
-  #writeHeld(key: keyof LockTexts, request: LockRequest, options: StatementOptions): Promise<boolean> {
+  #writeHeld(key: LockStatementName, request: LockRequest, options: StatementOptions): Promise<boolean> {
     const loss = this.options.findLoss?.();
     if (loss !== undefined) {
       this.tables.warnOnce(`Locks in ${this.options.address} are lost: ${loss.message}.`);
@@ -194,12 +194,12 @@ export class SqlStorageAccessor implements StorageAccessor {
     );
   }
 
-  #write(key: keyof LockTexts, request: WriteRequest, options: StatementOptions): Promise<SentStatement> {
+  #write(key: LockStatementName, request: WriteRequest, options: StatementOptions): Promise<SentStatement> {
     const priority = key === 'insert' || key === 'takeOver' ? 'other' : 'lease';
     return this.#send(key, parametersOf(request), { ...options, priority });
   }
 
-  #send(key: keyof LockTexts, parameters: SqlParameters, limit: Limit): Promise<SentStatement> {
+  #send(key: LockStatementName, parameters: SqlParameters, limit: Limit): Promise<SentStatement> {
     const { name } = parameters;
     const subject = typeof name === 'string' ? describeLock({ name }) : undefined;
     return this.tables.send((statements) => statements[key].bind(parameters), limit, subject);

@@ -37,16 +37,8 @@ export interface RowLockProviderOptions extends RowLockTableOptions {
   readonly clock?: Clock | undefined;
 }
 
-const OPTIONS = [
-  'rowLockTable',
-  'schema',
-  'nameLength',
-  'maxConnections',
-  'wait',
-  'statementTimeout',
-  'onWarning',
-  'clock',
-];
+const TABLE = ['rowLockTable', 'schema', 'nameLength'];
+const OPTIONS = [...TABLE, 'maxConnections', 'wait', 'statementTimeout', 'onWarning', 'clock'];
 
 /** Holds each lock by a transaction that has locked its row. COMMIT frees it, and so does the end of its connection. */
 export class SqlRowLockProvider implements LockProvider {

@@ -10,7 +10,7 @@ export interface InspectedTable {
   /** A session like this one cannot write, because its isolation level and the server's binary log do not fit. */
   readonly refusesReadCommitted?: boolean;
   /** Why a relation of this kind cannot keep rows, regardless of its columns. */
-  readonly unsuitable: string | undefined;
+  readonly unsuitable?: string | undefined;
   readonly columns: readonly InspectedColumn[];
   /** One counts as unique only if it covers all rows and whole columns, and compares them byte for byte. */
   readonly indexes: readonly TableIndex[];
@@ -64,7 +64,14 @@ export interface TableInspection {
   readonly columns: (number: number) => string;
   readonly before?: string;
   readonly parameters: (location: TableLocation) => Parameters;
-  readonly read: (rows: readonly SqlRow[], indexes: readonly TableIndex[]) => Omit<InspectedTable, 'indexes'>;
+  /** What any row shows about the table itself. */
+  readonly table: (row: SqlRow) => Omit<InspectedTable, 'schema' | 'columns' | 'indexes'>;
+  /** The uses that a type allows. */
+  readonly holds: (type: string) => readonly ColumnUse[] | undefined;
+  readonly column: (
+    row: SqlRow,
+    indexes: readonly TableIndex[],
+  ) => Omit<InspectedColumn, 'name' | 'type' | 'holds'>;
   /** `NAME` and `name` are the same column. */
   readonly foldsColumnNames: boolean;
   /** An expression of the current time in UTC, with the type and the digits of the column. */
@@ -159,8 +166,18 @@ export function readTable(
   inspection: TableInspection,
 ): InspectedTable {
   const own = rows.filter((row) => Number(row['table_number']) === number);
-  const indexes = indexesIn(own[0]?.['indexes']);
-  return { ...inspection.read(own, indexes), indexes };
+  const [first] = own;
+  const indexes = indexesIn(first?.['indexes']);
+  const columns = own.map((row) => {
+    const [name, type] = [String(row['name']), String(row['type'])];
+    return { name, type, holds: inspection.holds(type) ?? [], ...inspection.column(row, indexes) };
+  });
+  return {
+    schema: first && String(first['found_in']),
+    ...(first && inspection.table(first)),
+    columns,
+    indexes,
+  };
 }
 
 /** @param json the parts of all indexes, in any order. A part that is an expression has no column. */

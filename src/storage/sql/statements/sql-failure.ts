@@ -1,4 +1,4 @@
-import { LockStorageError, SchemaMismatchError } from '../../../core';
+import { LockStorageError, SchemaMismatchError, type StorageOutcome } from '../../../core';
 import { describeFailedConnection, remedyOf, type ConnectionContext } from './failed-connection';
 import { SqlExecutionError } from './statement';
 
@@ -38,15 +38,9 @@ function messageOf(error: unknown): string {
 }
 
 /** Node's codes for a connection that was never established. */
-export const NEVER_SENT: ReadonlySet<string> = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOENT',
-  'EACCES',
-]);
+export const NEVER_SENT: ReadonlySet<string> = new Set(
+  'ECONNREFUSED ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH ENOENT EACCES'.split(' '),
+);
 
 /** Not a failure: another process inserted the record first. It is never thrown to the application. */
 export class DuplicateRecord extends Error {}
@@ -77,18 +71,15 @@ export function translateDriverError(
   const cause = Object.assign(new Error(message), { code: driverError.code, errno: driverError.errno });
   const details = { cause, driverCode: driverError.code };
   const nothingRan = { ...details, outcome: 'nothing-ran' } as const;
+  const failed = (text: string, outcome: StorageOutcome = 'nothing-ran'): LockStorageError =>
+    new LockStorageError(text, { ...details, outcome });
   const progress = error instanceof SqlExecutionError ? error.progress : 'sent';
-  if (progress === 'not-sent') {
-    if ((error as Error).cause !== undefined)
-      return new LockStorageError(describeFailedConnection({ ...driverError, message }, context), nothingRan);
-    return new LockStorageError(
-      `Could not send the statement for ${subject} to ${address}: ${message}.`,
-      nothingRan,
-    );
-  }
-  if (progress === 'rolled-back') {
-    return new LockStorageError(`The statement for ${subject} did not take effect: ${message}.`, nothingRan);
-  }
+  if (progress === 'not-sent' && (error as Error).cause !== undefined)
+    return failed(describeFailedConnection({ ...driverError, message }, context));
+  if (progress === 'not-sent')
+    return failed(`Could not send the statement for ${subject} to ${address}: ${message}.`);
+  if (progress === 'rolled-back')
+    return failed(`The statement for ${subject} did not take effect: ${message}.`);
   // Only the driver's own error can show that a statement that was sent did nothing.
   const isDriverError = !(error instanceof SqlExecutionError) || error.cause !== undefined;
   const kind = isDriverError ? dialect.failureOf(driverError) : 'unknown';
@@ -96,19 +87,12 @@ export function translateDriverError(
     case 'duplicate':
       return new DuplicateRecord();
     case 'contention':
-      return new LockStorageError(`Other transactions blocked the statement for ${subject}: ${message}.`, {
-        ...details,
-        outcome: kind,
-      });
+      return failed(`Other transactions blocked the statement for ${subject}: ${message}.`, kind);
     case 'unknown':
-      return new LockStorageError(`The outcome of the statement for ${subject} is unknown: ${message}.`, {
-        ...details,
-        outcome: kind,
-      });
+      return failed(`The outcome of the statement for ${subject} is unknown: ${message}.`, kind);
     case 'not-the-primary':
-      return new LockStorageError(
+      return failed(
         `Could not write ${subject} because ${address} is read-only: ${message}. Connect to the primary, or allow writes.`,
-        nothingRan,
       );
     case 'missing-table':
       return new SchemaMismatchError(
@@ -121,9 +105,8 @@ export function translateDriverError(
         nothingRan,
       );
     case 'refused':
-      return new LockStorageError(
+      return failed(
         `${address} rejected the statement for ${subject}: ${message}.${remedyOf({ ...driverError, message }, context.user)}`,
-        nothingRan,
       );
   }
 }

@@ -152,7 +152,7 @@ const holdsColumns: TableRule = (subject) =>
     if (found === undefined) return [missingColumn(column, subject)];
     const { dialect, table } = subject;
     const altered = (type = dialect.columnTypes.type(column.kind)): string | undefined =>
-      dialect.columnTypes.alter(table, dialect.quote(column.name), type, column);
+      dialect.columnTypes.alter(table, dialect.quote(column.name), type, column.nullable);
     const flawsBy = (rules: readonly ColumnRule[]): TableFlaw[] =>
       rules.flatMap((rule) => rule({ ...subject, column, found, altered }) || []);
     const [flaw] = flawsBy(TYPE_RULES);

@@ -22,8 +22,6 @@ export function lockTexts(quoted: QuotedLockTable, shape: LockTableShape): LockT
   const ours = `WHERE ${name} = :name AND ${lockedBy} = :owner AND ${lockUntil} > ${now}`;
   // Never true. If the row is held, evaluating it sets insertId above 0; if the row is missing, insertId stays 0.
   const isHeld = `LAST_INSERT_ID(LENGTH(${name})) = 0`;
-  const records = lockRecords(quoted, shape);
-  const inspect = `${records} WHERE ${name} = :name`;
   const isLock = `${name} <> '${PLACE_NAME}'`;
   return {
     // LAST_INSERT_ID(expression) returns the token as insertId in the same round trip.
@@ -46,10 +44,6 @@ export function lockTexts(quoted: QuotedLockTable, shape: LockTableShape): LockT
       ${ours} AND TIMESTAMPADD(MICROSECOND, :atLeast, ${lockedAt}) <= ${now}${hasToken ? ` AND ${fencingToken} < ${TOKEN_SEED}` : ''}`,
     deleteExpired: `DELETE FROM ${table}
       WHERE ${isLock} AND TIMESTAMPADD(MICROSECOND, :olderThan, ${lockUntil}) <= ${now} LIMIT 1000`,
-    inspect,
-    // Waits for writers, because a plain read could overtake the statement whose outcome is in doubt.
-    resolve: `${inspect} FOR UPDATE`,
-    list: `${records} WHERE ${isLock} AND ${name} > :after ORDER BY ${name} LIMIT 1000`,
-    listHeld: `${records} WHERE ${isLock} AND ${name} > :after AND ${lockUntil} > ${now} ORDER BY ${name} LIMIT 1000`,
+    records: lockRecords(quoted, shape),
   };
 }

@@ -25,7 +25,7 @@ export const columnTypes: ColumnTypes = {
     type === 'timestamp' ? 'TIMESTAMP(6) DEFAULT CURRENT_TIMESTAMP(6)' : 'DATETIME(6)',
   withoutTimeZone: (table, columns) =>
     `ALTER TABLE ${table} ${columns.map((column) => `MODIFY ${column} DATETIME(6) NOT NULL`).join(', ')}`,
-  alter: (table, column, type, { nullable }) =>
+  alter: (table, column, type, nullable) =>
     `ALTER TABLE ${table} MODIFY ${column} ${type} ${nullable ? '' : 'NOT '}NULL`,
   // MySQL has no CREATE INDEX IF NOT EXISTS.
   inlineIndex: ({ name, columns, isUnique }) =>
@@ -88,37 +88,33 @@ export const inspection: TableInspection = {
     return { schema, table };
   },
 
-  read: (rows, indexes) => ({
-    schema: rows[0] && String(rows[0]['found_in']),
-    refusesReadCommitted: Number(rows[0]?.['logs_statements']) === 1,
-    isServerInUtc: Number(rows[0]?.['is_server_in_utc']) === 1,
-    unsuitable: rows[0] && unsuitable(rows[0]),
-    columns: rows.map((row) => {
-      const name = String(row['name']);
-      const type = String(row['type']);
-      const key = keyOn(name, indexes);
-      const collation = String(row['collation_name']);
-      const extra = String(row['extra']);
-      return {
-        name,
-        type,
-        holds: HOLDS[type] ?? [],
-        length: row['length'] === null ? undefined : Number(row['length']),
-        comparesBytes: collation.endsWith('_bin'),
-        isUnicode: row['charset_name'] === 'utf8mb4',
-        precision: row['digits'] === null ? undefined : Number(row['digits']),
-        isInSessionZone: type === 'timestamp',
-        isGenerated: /auto_increment/i.test(extra),
-        changesByItself: /on update/i.test(extra),
-        isUnique: key !== undefined,
-        uniqueIndex: key?.name,
-        isRequired:
-          row['is_nullable'] === 'NO' &&
-          row['default_value'] === null &&
-          !/auto_increment|generated/i.test(extra),
-      };
-    }),
+  table: (row) => ({
+    refusesReadCommitted: Number(row['logs_statements']) === 1,
+    isServerInUtc: Number(row['is_server_in_utc']) === 1,
+    unsuitable: unsuitable(row),
   }),
+
+  holds: (type) => HOLDS[type],
+
+  column(row, indexes) {
+    const key = keyOn(String(row['name']), indexes);
+    const extra = String(row['extra']);
+    return {
+      length: row['length'] === null ? undefined : Number(row['length']),
+      comparesBytes: String(row['collation_name']).endsWith('_bin'),
+      isUnicode: row['charset_name'] === 'utf8mb4',
+      precision: row['digits'] === null ? undefined : Number(row['digits']),
+      isInSessionZone: row['type'] === 'timestamp',
+      isGenerated: /auto_increment/i.test(extra),
+      changesByItself: /on update/i.test(extra),
+      isUnique: key !== undefined,
+      uniqueIndex: key?.name,
+      isRequired:
+        row['is_nullable'] === 'NO' &&
+        row['default_value'] === null &&
+        !/auto_increment|generated/i.test(extra),
+    };
+  },
 
   foldsColumnNames: true,
 

@@ -21,8 +21,6 @@ export function lockTexts(quoted: QuotedLockTable, shape: LockTableShape): LockT
   const written = `RETURNING ${hasToken ? fencingToken : 'NULL'} AS fencing_token`;
   const exactly = comparesBytes ? '' : ` AND ${name}::text COLLATE "C" = :name::text`;
   const ours = `WHERE ${name} = :name AND ${lockedBy} = :owner AND ${lockUntil} > ${now}`;
-  const records = lockRecords(quoted, shape);
-  const inspect = `${records} WHERE ${name} = :name`;
   const isLock = `${name} <> '${PLACE_NAME}'`;
   const isExpired = `${isLock} AND ${lockUntil} + ${after(':olderThan')} <= ${now}`;
   return {
@@ -52,10 +50,6 @@ export function lockTexts(quoted: QuotedLockTable, shape: LockTableShape): LockT
     // The outer condition is checked again if another process took the lock over meanwhile.
     deleteExpired: `DELETE FROM ${table}
       WHERE ${isExpired} AND ${name} IN (SELECT ${name} FROM ${table} WHERE ${isExpired} LIMIT 1000) ${written}`,
-    inspect,
-    // Waits for writers, because a plain read could overtake the statement whose outcome is in doubt.
-    resolve: `${inspect} FOR UPDATE`,
-    list: `${records} WHERE ${isLock} AND ${name} > :after ORDER BY ${name} LIMIT 1000`,
-    listHeld: `${records} WHERE ${isLock} AND ${name} > :after AND ${lockUntil} > ${now} ORDER BY ${name} LIMIT 1000`,
+    records: lockRecords(quoted, shape),
   };
 }

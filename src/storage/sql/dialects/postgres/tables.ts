@@ -3,13 +3,9 @@ import { keyOn, type ColumnUse, type TableInspection } from '../../schema/inspec
 import type { ColumnKind } from '../../schema/table-definition';
 import type { ColumnTypes } from '../sql-dialect';
 
-const TEXT = 'text COLLATE "C"';
-const TYPES: Readonly<Record<ColumnKind['is'], string>> = {
+/** Those that are not text. */
+const TYPES: Readonly<Partial<Record<ColumnKind['is'], string>>> = {
   id: 'bigserial PRIMARY KEY',
-  text: TEXT,
-  word: TEXT,
-  note: TEXT,
-  document: TEXT,
   count: 'integer',
   integer: 'bigint',
   instant: 'timestamptz',
@@ -17,7 +13,7 @@ const TYPES: Readonly<Record<ColumnKind['is'], string>> = {
 
 export const columnTypes: ColumnTypes = {
   tableOptions: () => '',
-  type: ({ is }) => TYPES[is],
+  type: ({ is }) => TYPES[is] ?? 'text COLLATE "C"',
   preciseInstant: ({ type }) => type,
   withoutTimeZone: (table, columns) =>
     `ALTER TABLE ${table} ${columns.map((column) => `ALTER COLUMN ${column} TYPE timestamp`).join(', ')}`,
@@ -74,28 +70,23 @@ export const inspection: TableInspection = {
 
   parameters: ({ path }) => ({ table: path.map((part) => `"${part}"`).join('.') }),
 
-  read: (rows, indexes) => ({
-    schema: rows[0] && String(rows[0]['found_in']),
-    unsuitable: rows[0] && unsuitable(rows[0]),
-    columns: rows.map((row) => {
-      const name = String(row['name']);
-      const type = String(row['type']);
-      const modifier = Number(row['modifier']);
-      return {
-        name,
-        type,
-        holds: HOLDS[type] ?? [],
-        // The modifier of a varchar includes four bytes of header; -1 means no limit.
-        length: type === 'varchar' && modifier > 0 ? modifier - 4 : undefined,
-        comparesBytes: type !== 'citext' && row['is_deterministic'] === true,
-        isUnicode: true,
-        precision: modifier === -1 ? 6 : modifier,
-        hasTimeZone: type === 'timestamptz',
-        isUnique: keyOn(name, indexes) !== undefined,
-        isRequired: row['is_required'] === true,
-      };
-    }),
-  }),
+  table: (row) => ({ unsuitable: unsuitable(row) }),
+
+  holds: (type) => HOLDS[type],
+
+  column({ name, type, modifier: ofType, ...row }, indexes) {
+    const modifier = Number(ofType);
+    return {
+      // The modifier of a varchar includes four bytes of header; -1 means no limit.
+      length: type === 'varchar' && modifier > 0 ? modifier - 4 : undefined,
+      comparesBytes: type !== 'citext' && row['is_deterministic'] === true,
+      isUnicode: true,
+      precision: modifier === -1 ? 6 : modifier,
+      hasTimeZone: type === 'timestamptz',
+      isUnique: keyOn(String(name), indexes) !== undefined,
+      isRequired: row['is_required'] === true,
+    };
+  },
 
   foldsColumnNames: false,
 

@@ -9,10 +9,6 @@ export function lockTexts(
   const written = `RETURNING ${hasToken ? fencingToken : 'NULL'} AS fencing_token`;
   const exactly = comparesBytes ? '' : ` AND ${name} = :name COLLATE BINARY`;
   const ours = `WHERE ${name} = :name AND ${lockedBy} = :owner AND ${lockUntil} > ${now}`;
-  const records = `SELECT ${name} AS name, ${lockedBy} AS locked_by, ${lockUntil} > ${now} AS held,
-      ${lockUntil} AS lock_until_us, ${lockedAt} AS locked_at_us, ${now} AS now_us, ${hasToken ? fencingToken : 'NULL'} AS fencing_token
-    FROM ${table}`;
-  const inspect = `${records} WHERE ${name} = :name`;
   const isLock = `${name} <> '${PLACE_NAME}'`;
   const isExpired = `${isLock} AND ${lockUntil} + :olderThan <= ${now}`;
   return {
@@ -35,10 +31,8 @@ export function lockTexts(
       ${ours} AND ${lockedAt} + :atLeast <= ${now}${hasToken ? ` AND ${fencingToken} < ${now}` : ''} ${written}`,
     deleteExpired: `DELETE FROM ${table}
       WHERE ${name} IN (SELECT ${name} FROM ${table} WHERE ${isExpired} LIMIT 1000) ${written}`,
-    inspect,
-    // Statements run one at a time and end when they return, so a plain read sees every write that was sent before.
-    resolve: inspect,
-    list: `${records} WHERE ${isLock} AND ${name} > :after ORDER BY ${name} LIMIT 1000`,
-    listHeld: `${records} WHERE ${isLock} AND ${name} > :after AND ${lockUntil} > ${now} ORDER BY ${name} LIMIT 1000`,
+    records: `SELECT ${name} AS name, ${lockedBy} AS locked_by, ${lockUntil} > ${now} AS held,
+      ${lockUntil} AS lock_until_us, ${lockedAt} AS locked_at_us, ${now} AS now_us, ${hasToken ? fencingToken : 'NULL'} AS fencing_token
+    FROM ${table}`,
   };
 }

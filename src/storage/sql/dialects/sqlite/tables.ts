@@ -2,12 +2,9 @@ import type { ColumnUse, TableInspection } from '../../schema/inspected-table';
 import type { ColumnKind } from '../../schema/table-definition';
 import type { ColumnTypes } from '../sql-dialect';
 
-const TYPES: Readonly<Record<ColumnKind['is'], string>> = {
+/** Those that are not text. */
+const TYPES: Readonly<Partial<Record<ColumnKind['is'], string>>> = {
   id: 'INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL',
-  text: 'TEXT',
-  word: 'TEXT',
-  note: 'TEXT',
-  document: 'TEXT',
   count: 'INTEGER',
   integer: 'INTEGER',
   instant: 'INTEGER',
@@ -15,7 +12,7 @@ const TYPES: Readonly<Record<ColumnKind['is'], string>> = {
 
 export const columnTypes: ColumnTypes = {
   tableOptions: ({ primaryKey }) => (primaryKey === undefined ? '' : ' WITHOUT ROWID'),
-  type: ({ is }) => TYPES[is],
+  type: ({ is }) => TYPES[is] ?? 'TEXT',
   preciseInstant: ({ type }) => type,
   alter: () => undefined,
   // SQLite expects the schema before the name of the index, not before the table.
@@ -65,23 +62,16 @@ export const inspection: TableInspection = {
     return { schema, table };
   },
 
-  read: (rows) => ({
-    schema: rows[0] && String(rows[0]['found_in']),
-    unsuitable: rows[0] && unsuitable(String(rows[0]['kind'])),
-    columns: rows.map((row) => {
-      // SQLite stores the declared type, but does not enforce a length in it.
-      const type = String(row['type']);
-      const holds = HOLDS[type.replace(/\(.*/, '').trim().toUpperCase()] ?? [];
-      return {
-        name: String(row['name']),
-        type,
-        holds,
-        comparesBytes: row['folds'] === 0,
-        isUnicode: true,
-        isUnique: row['is_unique'] === 1,
-        isRequired: row['is_required'] === 1,
-      };
-    }),
+  table: ({ kind }) => ({ unsuitable: unsuitable(String(kind)) }),
+
+  // SQLite stores the declared type, but does not enforce a length in it.
+  holds: (type) => HOLDS[type.replace(/\(.*/, '').trim().toUpperCase()],
+
+  column: (row) => ({
+    comparesBytes: row['folds'] === 0,
+    isUnicode: true,
+    isUnique: row['is_unique'] === 1,
+    isRequired: row['is_required'] === 1,
   }),
 
   foldsColumnNames: true,
