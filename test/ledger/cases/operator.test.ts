@@ -81,17 +81,17 @@ testLedger('of two concurrent reruns one conflicts (L-52)', async (place) => {
 
 testLedger('a completed run is rerun only with force (L-52)', async (place) => {
   const { guard } = place.instance();
-  const { rerun } = operations(guard);
+  const operator = operations(guard);
   await guard.run(dayJob(), () => 'first');
-  await assert.rejects(rerun(FIRST, BY), /it is completed\. To rerun it anyway, pass force: true/);
-  await rerun(FIRST, { ...BY, force: true });
+  await assert.rejects(operator.rerun(FIRST, BY), /it is completed\. To rerun it anyway, pass force: true/);
+  await operator.rerun(FIRST, { ...BY, force: true });
   assert.deepEqual(await guard.run(dayJob(), () => 'second'), { executed: true, value: 'second' });
-  await assert.rejects(rerun(SECOND, BY), /for 2026-11-21: no such run exists\. .* run JOB --from /);
+  await assert.rejects(operator.rerun(SECOND, BY), /for 2026-11-21: no such run exists\. .* run JOB --from /);
 });
 
 testLedger('an act without an actor and a reason is rejected, and changes nothing (L-52)', async (place) => {
   const { guard } = place.instance();
-  const { rerun, skip } = operations(guard);
+  const operator = operations(guard);
   await assert.rejects(guard.run(dayJob(ONCE), failing), /no bank/);
   for (const text of [undefined as never, '', ' ', '😀'.repeat(501), 'a\0b', 'half \ud83d of a pair'])
     for (const part of ['actor', 'reason']) {
@@ -101,14 +101,14 @@ testLedger('an act without an actor and a reason is rejected, and changes nothin
           `^${part} is .*(: each act needs a text of 1 to|: remove its control characters)`,
         ),
       };
-      await assert.rejects(rerun(FIRST, { ...BY, [part]: text }), refusal);
-      await assert.rejects(skip(SECOND, { ...BY, [part]: text }), refusal);
+      await assert.rejects(operator.rerun(FIRST, { ...BY, [part]: text }), refusal);
+      await assert.rejects(operator.skip(SECOND, { ...BY, [part]: text }), refusal);
     }
   await assert.rejects(
-    rerun(FIRST, { ...BY, actor: '😀'.repeat(129) }),
+    operator.rerun(FIRST, { ...BY, actor: '😀'.repeat(129) }),
     /^InvalidLock.*: actor is .* 1 to 128/,
   );
-  await rerun(FIRST, { actor: '達'.repeat(128), reason: `naïve\n${'😀'.repeat(494)}` });
+  await operator.rerun(FIRST, { actor: '達'.repeat(128), reason: `naïve\n${'😀'.repeat(494)}` });
   assert.deepEqual(await kindsOf(guard), ['failed', 'rerun']);
 });
 
@@ -173,10 +173,10 @@ testLedger('a running run is rerun only with force, which cuts its holder off (L
   const { guard } = place.instance();
   const other = place.instance().guard;
   const job = await runningJob(guard, dayJob());
-  const { rerun } = operations(other);
-  await assert.rejects(rerun(FIRST, BY), /it is running\. .*pass force: true/);
+  const operator = operations(other);
+  await assert.rejects(operator.rerun(FIRST, BY), /it is running\. .*pass force: true/);
   assert.equal((await other.ledger.get(FIRST_DAY))?.generation, 0);
-  await rerun(FIRST, { ...BY, force: true });
+  await operator.rerun(FIRST, { ...BY, force: true });
   assert.deepEqual(await kindsOf(other), ['lost', 'rerun']);
   // The holder still has the lock, so the next claim waits for it.
   assert.deepEqual(await other.run(dayJob(), () => assert.fail('ran')), {
@@ -216,17 +216,17 @@ async function interrupted(place: Parameters<Parameters<typeof testLedger>[1]>[0
   await place.elapse('2m');
   const answer = await other.guard.run(dayJob(HOLD), () => assert.fail('ran'));
   assert.deepEqual(answer, { executed: false, reason: 'interrupted' });
-  return { job, other, ledger: other.guard.ledger, resolve: operations(other.guard).resolve };
+  return { job, other, ledger: other.guard.ledger, operator: operations(other.guard) };
 }
 
 testLedger('an interrupted run resolved as completed is not run again (L-54)', async (place) => {
-  const { job, other, ledger, resolve } = await interrupted(place);
-  await resolve(FIRST, { ...BY, as: 'completed' });
+  const { job, other, ledger, operator } = await interrupted(place);
+  await operator.resolve(FIRST, { ...BY, as: 'completed' });
   const run = await ledger.get(FIRST_DAY);
   assert.deepEqual([run?.state, run?.reason], ['completed', 'resolved']);
   assert.equal((await other.guard.run(dayJob(HOLD), () => assert.fail('ran'))).executed, false);
   await assert.rejects(
-    resolve(FIRST, { ...BY, as: 'failed' }),
+    operator.resolve(FIRST, { ...BY, as: 'failed' }),
     /it is completed\. Only an interrupted run can be resolved\./,
   );
   job.finish();
@@ -236,8 +236,8 @@ testLedger('an interrupted run resolved as completed is not run again (L-54)', a
 testLedger(
   'an interrupted run resolved as failed fails permanently, and its holder gets an error if it comes back (L-54)',
   async (place) => {
-    const { job, other, ledger, resolve } = await interrupted(place);
-    await resolve(FIRST, { ...BY, as: 'failed' });
+    const { job, other, ledger, operator } = await interrupted(place);
+    await operator.resolve(FIRST, { ...BY, as: 'failed' });
     const answer = await other.guard.run(dayJob(HOLD), () => assert.fail('ran'));
     assert.deepEqual(answer, { executed: false, reason: 'exhausted' });
     job.finish();
@@ -249,9 +249,9 @@ testLedger(
 testLedger(
   'after an interrupted run is resolved as pending, the next attempt is due at once (L-54)',
   async (place) => {
-    const { job, other, ledger, resolve } = await interrupted(place);
+    const { job, other, ledger, operator } = await interrupted(place);
     const holder = (await ledger.get(FIRST_DAY))?.claimedBy;
-    await resolve(FIRST, { ...BY, as: 'pending' });
+    await operator.resolve(FIRST, { ...BY, as: 'pending' });
     const [lost, resolved, ...more] = await ledger.history(FIRST_DAY);
     assert.deepEqual([lost?.kind, lost?.attempt, lost?.actor], ['lost', 1, holder]);
     assert.match(lost?.detail ?? '', /the attempt had started at 2026-11-20 04:00/);
@@ -282,18 +282,18 @@ testLedger(
 testLedger('only interrupted runs can be resolved (L-54)', async (place) => {
   const { guard } = place.instance();
   await assert.rejects(guard.run(dayJob(), failing), /no bank/);
-  const { resolve } = operations(guard);
-  await assert.rejects(resolve(FIRST, { ...BY, as: 'completed' }), /it is failed/);
-  await assert.rejects(resolve(SECOND, { ...BY, as: 'completed' }), /no such run exists/);
+  const operator = operations(guard);
+  await assert.rejects(operator.resolve(FIRST, { ...BY, as: 'completed' }), /it is failed/);
+  await assert.rejects(operator.resolve(SECOND, { ...BY, as: 'completed' }), /no such run exists/);
 });
 
 testLedger('an operator can skip a period before it has a run, and after it has failed', async (place) => {
   const { guard } = place.instance();
   const { ledger } = guard;
   await assert.rejects(guard.run(dayJob(), failing), /no bank/);
-  const { skip } = operations(guard);
-  await skip(FIRST, BY);
-  await skip(SECOND, BY);
+  const operator = operations(guard);
+  await operator.skip(FIRST, BY);
+  await operator.skip(SECOND, BY);
   for (const name of [FIRST_DAY, SECOND_DAY]) {
     const run = await ledger.get(name);
     assert.deepEqual([run?.state, run?.reason], ['skipped', 'operator']);
@@ -304,7 +304,7 @@ testLedger('an operator can skip a period before it has a run, and after it has 
     reason: 'skipped',
   });
   await assert.rejects(
-    skip(FIRST, BY),
+    operator.skip(FIRST, BY),
     /Cannot skip .*: it is skipped\. A run that is running, completed or skipped cannot be skipped\./,
   );
 });
