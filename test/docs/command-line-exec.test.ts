@@ -39,7 +39,7 @@ function plain(output: string): string {
     .replace(/locked by \S+/g, 'locked by HOLDER');
 }
 
-testInFolder('the calls of exec, pause and hold on the page print what it shows', async (cwd) => {
+testInFolder('the calls of exec and pause on the page print what it shows', async (cwd) => {
   const script = join(cwd, 'close-day.sh');
   writeFileSync(script, '#!/bin/sh\necho "closing $CRONLATCH_BUSINESS_DATE, attempt $CRONLATCH_ATTEMPT"\n');
   chmodSync(script, 0o755);

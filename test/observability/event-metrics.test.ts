@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import { currentRun, LockStorageError, SchemaMismatchError } from 'cronlatch';
 import { InMemoryLockProvider } from 'cronlatch/memory';
 import { instrumentGuard } from 'cronlatch/observability';
+import { operations } from 'cronlatch/operations';
 import { turn } from '../support/benches/lock';
+import { BY } from '../support/jobs/acts';
 import { reasonOf, runningJob } from '../support/benches/guard';
 import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
 import { JOB } from '../support/benches/lock';
@@ -73,16 +75,15 @@ void test('a lock that another instance holds counts as an attempt and a skip, a
   assert.equal(others['cronlatch.run.duration'], undefined);
 });
 
-void test('a lock that an operator holds, an instance on standby and a disabled job have reasons of their own', async () => {
-  const { guard, clock, read } = bench();
-  const until = new Date(clock.wallMs() + 3_600_000);
-  await guard.locks.hold(JOB.name, { until, actor: 'anne', reason: 'audit' });
+void test('a lock that an operator has paused, an instance on standby and a disabled job have reasons of their own', async () => {
+  const { guard, read } = bench();
+  await operations(guard).pause({ lock: JOB.name }, { ...BY, until: '1h' });
   for (let tick = 0; tick < 2; tick += 1) await guard.run(JOB, () => assert.fail('ran'));
   await guard.run({ ...JOB, enabled: false }, () => assert.fail('ran'));
   guard.standby(true);
   await guard.run(JOB, () => assert.fail('ran'));
   const { 'cronlatch.run.skips': skips = {} } = await read();
-  for (const reason of ['on-hold', 'disabled', 'standby'])
+  for (const reason of ['paused', 'disabled', 'standby'])
     assert.ok(`cronlatch.job=job reason=${reason}` in skips, JSON.stringify(skips));
 });
 

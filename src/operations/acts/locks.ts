@@ -49,9 +49,8 @@ export const pause: Act = {
 async function planPause(desk: Desk, values: Values): Promise<Plan> {
   const { lock, job, known } = await subjectOf(desk, values);
   const given = optionalText(values, 'until');
-  const until =
-    given === undefined ? new Date(desk.parts.clock.wallMs() + LONGEST_DAYS * DAY_MS) : endOf(given);
   const { lockProvider, clock } = desk.parts;
+  const until = endOf(given ?? `${LONGEST_DAYS}d`, clock.wallMs());
   if (lockProvider.hold === undefined)
     throw new InvalidLockUseError(
       `Cannot pause lock '${lock}': this guard's lock provider has no method 'hold'. Locks of ZooKeeper and row locks cannot outlive the process that took them. Use the option enabled of the job instead.`,
@@ -80,7 +79,8 @@ async function planPause(desk: Desk, values: Values): Promise<Plan> {
       for (let isWaiting = false; !(await hold()); isWaiting = true) {
         const state = await stateOf(desk, lock);
         const mayWait = state === undefined || !isHoldOwner(state.lockedBy);
-        if (!desk.note || !mayWait || until.getTime() <= Date.now() + POLL_MS) throw heldError(lock, state);
+        if (!desk.note || !mayWait || until.getTime() <= clock.wallMs() + POLL_MS)
+          throw heldError(lock, state);
         if (!isWaiting && state?.isHeld) desk.note(`waiting for ${state.lockedBy}, which holds the lock`);
         await delay(POLL_MS);
       }
@@ -100,11 +100,10 @@ async function subjectOf(desk: Desk, values: Values) {
 }
 
 /** @throws InvalidLockConfigurationError also for an end that has passed, or is more than 365 days away */
-function endOf(text: string): Date {
-  if (/^[\d.]+[dhms]/.test(text))
-    return new Date(Date.now() + parsePositiveDuration(text, 'until', LONGEST_DAYS));
+function endOf(text: string, nowMs: number): Date {
+  if (/^[\d.]+[dhms]/.test(text)) return new Date(nowMs + parsePositiveDuration(text, 'until', LONGEST_DAYS));
   const end = instantIn(text);
-  const days = end && (end.getTime() - Date.now()) / DAY_MS;
+  const days = end && (end.getTime() - nowMs) / DAY_MS;
   if (days !== undefined && days > 0 && days <= LONGEST_DAYS) return end ?? new Date(NaN);
   const why =
     days === undefined ? '' : days > 0 ? ', which is more than 365 days away' : ', which has passed';

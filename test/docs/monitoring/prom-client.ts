@@ -57,7 +57,7 @@ export function measureJobs(guard: JobGuard, registry: Registry): void {
   guard.on('lock:failed', ({ job = '' }) => attempts.inc({ cronlatch_job: job, outcome: 'failed' }));
   guard.on('lock:skipped', ({ job = '', reason, heldBy }) => {
     if (reason === 'locked') attempts.inc({ cronlatch_job: job, outcome: 'locked' });
-    skips.inc({ cronlatch_job: job, reason: heldBy?.startsWith('hold/') ? 'on-hold' : reason });
+    skips.inc({ cronlatch_job: job, reason: heldBy?.startsWith('hold/') ? 'paused' : reason });
   });
   guard.on('run:skipped', ({ job = '', reason }) => skips.inc({ cronlatch_job: job, reason }));
   guard.on('lock:extended', ({ job = '' }) => renewals.inc({ cronlatch_job: job }));

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { operations } from 'cronlatch/operations';
 import { createJobGuard } from 'cronlatch/typeorm';
 import { Child } from '../../processes/child';
 import type { RequestedJob, RequestedMessage, RequestedOrders } from '../../processes/fixtures/requested-app';
@@ -9,10 +10,10 @@ import { closing } from '../../support/benches/closing';
 import { eventually } from '../../support/clocks/eventually';
 import { testOnEvery } from '../../support/databases/fresh';
 import { ledgerDataSource } from '../../support/databases/run-tables';
+import { BY } from '../../support/jobs/acts';
 
 const DAY = { period: 'day', timeZone: 'Asia/Shanghai' } as const;
 const TICK = { period: 'tick' } as const;
-const ACT = { actor: 'anne', reason: 'a test' };
 const INSTANCES = 8;
 const ITS_LEASE_HAS_EXPIRED = `UPDATE cronlatch_run_request SET lease_until = created_at WHERE state = 'taken'`;
 
@@ -65,7 +66,7 @@ testOnEvery(
       const alive = new Set(instances);
       for (const { name, diesIn, steps, request, run } of CASES) {
         const died = diesIn && Promise.race([...alive].map((each) => each.ended.then(() => each)));
-        await guard.ledger.requestRun(name, ACT);
+        await operations(guard).run({ job: name }, BY);
         const dead = await died;
         if (dead !== undefined) {
           alive.delete(dead);
