@@ -164,7 +164,7 @@ function nearNow(scheduledAt: Date, given: string): Date {
   if (aheadMs >= -31 * 86_400_000 && aheadMs <= 300_000) return scheduledAt;
   const where = aheadMs > 0 ? 'five minutes ahead of' : '31 days behind';
   throw new UsageError(
-    `${given}, more than ${where} the clock of this host. Nothing has run. Pass the scheduled time as --scheduled-at, or give the Job a name that does not end in eight digits. For older days, use cronlatch backfill.`,
+    `${given}, more than ${where} the clock of this host. Nothing has run. Pass the scheduled time as --scheduled-at, or give the Job a name that does not end in eight digits. For older days, use cronlatch run JOB --from DATE --to DATE.`,
   );
 }
 

@@ -69,7 +69,7 @@ export interface Plan {
   readonly lines: readonly string[];
   /** What the operator must have seen: a second answer. */
   readonly confirm?: Confirmation | undefined;
-  /** Why there is nothing to do. */
+  /** Why there is nothing to do: then `perform` writes nothing. */
   readonly nothing?: string | undefined;
   /** What it is about, for the record, with the state before it. `undefined`: it records itself. */
   readonly about?: ActSubject | undefined;

@@ -50,7 +50,7 @@ export async function planOf(
 
 /** Does what was planned, and records it. */
 export async function performed(desk: Desk, { act, values, ...plan }: PlannedAct): Promise<ActResult> {
-  if (plan.nothing !== undefined) return { text: plan.nothing, act: undefined, facts: {} };
+  if (plan.nothing !== undefined) return { ...(await plan.perform()), text: plan.nothing, act: undefined };
   if (plan.about === undefined) return { text: act.done, act: undefined, ...(await plan.perform()) };
   const record = await ActRecord.begin(act, desk, { ...plan.about, values });
   try {

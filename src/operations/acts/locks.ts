@@ -48,9 +48,10 @@ export const pause: Act = {
 
 async function planPause(desk: Desk, values: Values): Promise<Plan> {
   const { lock, job, known } = await subjectOf(desk, values);
-  const given = optionalText(values, 'until');
   const { lockProvider, clock } = desk.parts;
-  const until = endOf(given ?? `${LONGEST_DAYS}d`, clock.wallMs());
+  const given = optionalText(values, 'until');
+  const until =
+    given === undefined ? new Date(clock.wallMs() + LONGEST_DAYS * DAY_MS) : endOf(given, clock.wallMs());
   if (lockProvider.hold === undefined)
     throw new InvalidLockUseError(
       `Cannot pause lock '${lock}': this guard's lock provider has no method 'hold'. Locks of ZooKeeper and row locks cannot outlive the process that took them. Use the option enabled of the job instead.`,

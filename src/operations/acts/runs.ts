@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { InvalidLockConfigurationError } from '../../core';
 import { instanceOf } from '../../core/lease/owner';
 import type { Run, StoredAct } from '../../ledger';
 import { addRuns, periodsToAdd } from '../../ledger/operator/backfill';
@@ -126,6 +127,8 @@ async function endOf(context: LedgerContext, given: StoredAct): Promise<StoredAc
 
 async function planRange(desk: Desk, values: Values): Promise<Plan> {
   const job = textOf(values, 'job');
+  if (values['period'] !== undefined)
+    throw new InvalidLockConfigurationError('Name either a period, or a range with from and to.');
   const [from = '', to = ''] = ['from', 'to'].map((name) => dateOf(dayOf(textOf(values, name), name)));
   const known = await desk.jobs();
   const [context, jobs] = [known.context, known.periodicJob(job)];
@@ -216,12 +219,16 @@ export const skip: Act = {
   done: 'Recorded: no instance runs this period.',
   fields: [SCOPE],
   plan: async (desk, values) =>
-    await planChange(desk, values, {
-      verb: 'skip',
-      decide: (found) => decideSkip(found, desk.by),
-      lines: ['No instance will run it.'],
-      insert: async (jobs, name) => await insertSkipped(jobs, name, desk.by),
-    }),
+    await planChange(
+      desk,
+      { ...values, period: textOf(values, 'period') },
+      {
+        verb: 'skip',
+        decide: (found) => decideSkip(found, desk.by),
+        lines: ['No instance will run it.'],
+        insert: async (jobs, name) => await insertSkipped(jobs, name, desk.by),
+      },
+    ),
 };
 
 interface Change {
