@@ -68,7 +68,8 @@ for (const server of ['mysql', 'mariadb', 'postgres'] as const)
         'cronlatch_run',
         'cronlatch_run_event',
         'cronlatch_job',
-        'cronlatch_run_request',
+        'cronlatch_run_act',
+        'cronlatch_run_notice',
       ];
       const grants = (account: string, table: (name: string) => string): string =>
         tables.map((name) => `GRANT SELECT ON ${table(name)} TO ${account}`).join(';');
@@ -145,7 +146,7 @@ async function asUser(
     for (const statement of grants(account, tableOf).split(';'))
       if (statement.trim() !== '') await ask(statement);
     const grantDelete = async (): Promise<void> => {
-      for (const table of ['run', 'run_event', 'run_log', 'run_request'])
+      for (const table of ['run', 'run_event', 'run_log', 'run_act', 'run_notice'])
         await ask(`GRANT DELETE ON ${tableOf(`cronlatch_${table}`)} TO ${account}`);
     };
     await body({ url: own, grantDelete });
