@@ -90,6 +90,6 @@ export interface ActStore {
   ): Promise<boolean>;
   /** @returns `false` if the owner does not have the row any more: nothing was written */
   change(id: string, owner: string, change: ActChange, options: StatementOptions): Promise<boolean>;
-  /** Deletes at most 1,000 that ended longer ago than this. */
+  /** Deletes those that ended, expired or lost their taker longer ago than this. */
   purge(olderThanMs: number, options: StatementOptions): Promise<void>;
 }

@@ -18,7 +18,7 @@ testOnEvery('init -d creates the tables in the database of a DataSource', async 
   assert.deepEqual([first.status, first.stderr], [0, '']);
   assert.match(
     first.stdout,
-    /\ncreated shedlock, cronlatch_run, cronlatch_run_event, cronlatch_job, cronlatch_run_request, cronlatch_run_log\n$/,
+    /\ncreated shedlock, cronlatch_run, cronlatch_run_event, cronlatch_job, cronlatch_run_act, cronlatch_run_notice, cronlatch_run_log\n$/,
   );
   const second = await cronlatch(['init', '--data-source', ORMCONFIG], { env: environment });
   assert.match(second.stdout, /\nnothing to do\n$/);

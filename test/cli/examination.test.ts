@@ -78,7 +78,7 @@ for (const [setting, code, problem] of POSTGRES_SETTINGS)
   });
 
 const LEDGER = [
-  ...['cronlatch_run', 'cronlatch_run_event', 'cronlatch_job', 'cronlatch_run_request'],
+  ...['cronlatch_run', 'cronlatch_run_event', 'cronlatch_job', 'cronlatch_run_act', 'cronlatch_run_notice'],
   'cronlatch_run_log',
 ];
 
@@ -99,7 +99,7 @@ testOnEveryServer(
         ...sequence('cronlatch_run'),
         ...sequence('cronlatch_run_event'),
         ['missing-privilege', 'UPDATE', 'cronlatch_job', account],
-        ['missing-privilege', 'UPDATE', 'cronlatch_run_request', account],
+        ['missing-privilege', 'UPDATE', 'cronlatch_run_act', account],
         ...sequence('cronlatch_run_log'),
       ]);
       for (const { statement = '' } of findings) await database.ask(statement);

@@ -5,8 +5,8 @@ import type { DatabaseName } from '../support/databases/fresh';
 import { cronlatch, errorLines } from './cronlatch';
 
 const LEDGER = [
-  ...['cronlatch_run', 'cronlatch_run_event', 'cronlatch_job', 'cronlatch_run_request'],
-  'cronlatch_run_log',
+  ...['cronlatch_run', 'cronlatch_run_event', 'cronlatch_job', 'cronlatch_run_act'],
+  ...['cronlatch_run_notice', 'cronlatch_run_log'],
 ];
 const ALL = ['shedlock', ...LEDGER];
 const WITH_ONE_COLUMN = 'CREATE TABLE shedlock (name VARCHAR(64) NOT NULL PRIMARY KEY)';
@@ -84,7 +84,7 @@ export function testInitOn(on: readonly DatabaseName[]): void {
     const ended = await cronlatch(['init', '--url', bench.url, ...names]);
     assert.equal(
       tableLines(ended.stdout).at(-1),
-      'created my_locks, my_runs, my_runs_event, my_jobs, my_runs_request, my_runs_log',
+      'created my_locks, my_runs, my_runs_event, my_jobs, my_runs_act, my_runs_notice, my_runs_log',
     );
     assert.equal((await bench.query('SELECT * FROM my_locks')).length, 0);
   });
@@ -101,7 +101,7 @@ export function testInitOn(on: readonly DatabaseName[]): void {
         line,
         /^Table 'shedlock' in .+ has no column '.+'(\. Recreate the table)?\.( Run: ALTER TABLE .+;)?$/,
       );
-    assert.equal(await missingTables(bench), 5);
+    assert.equal(await missingTables(bench), 6);
   });
 
   testInit('init warns of a table that works within a limit', async (bench) => {

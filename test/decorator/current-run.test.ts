@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { currentRun, InvalidLockUseError, OncePerDay, SchedulerLock, type CurrentRun } from 'cronlatch';
+import { operations } from 'cronlatch/operations';
 import { useTestGuard, type TestGuard } from 'cronlatch/testing';
+import { BY } from '../support/jobs/acts';
 
 class Jobs {
   constructor(private readonly work: (run: CurrentRun) => unknown) {}
@@ -58,7 +60,7 @@ void test('the idempotency key is the same for every attempt, and differs after 
   await assert.rejects(jobs.closeDay(), /no bank/);
   bench.clock.advance('10m');
   await jobs.closeDay();
-  await bench.guard.ledger.rerun(KEY, { actor: 'ada', reason: 'wrong rates', force: true });
+  await operations(bench.guard).rerun({ job: 'close-day' }, { ...BY, force: true });
   await jobs.closeDay();
   assert.deepEqual(keys, ['close-day//2026-11-20/0', 'close-day//2026-11-20/0', 'close-day//2026-11-20/1']);
 });

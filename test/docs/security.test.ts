@@ -9,6 +9,7 @@ import { codeBlocksOf } from '../support/checks/page';
 import { eventually } from '../support/clocks/eventually';
 import type { ServerName } from '../support/databases/fresh';
 import { withUser } from '../support/databases/user';
+import { BY, purge } from '../support/jobs/acts';
 import { operations } from 'cronlatch/operations';
 
 const [onMysql = '', onPostgres = ''] = codeBlocksOf('docs/security.md').map(({ text }) => text);
@@ -39,15 +40,12 @@ for (const server of ['mysql', 'postgres'] as const)
         const aWeekAgo = new Date(Date.now() - 7 * 86_400_000);
         for (const at of [aWeekAgo, undefined])
           assert.equal((await guard.run({ ...lock, oncePer, at }, print)).executed, true);
-        const run = await guard.ledger.last('close-day');
-        assert.ok(run);
-        const act = { actor: 'ann', reason: 'the bank sent the file again', force: true };
-        await guard.ledger.rerun(run, act);
+        await operations(guard).rerun({ job: 'close-day' }, { ...BY, force: true });
         assert.equal((await guard.run({ ...lock, oncePer }, () => 1)).executed, true);
         assert.deepEqual(await guard.ledger.jobs(), []);
-        await assert.rejects(guard.ledger.purge({ olderThan: '1ms' }), LockStorageError);
+        await assert.rejects(purge(guard, '1ms'), LockStorageError);
         await user.grantDelete();
-        assert.equal(await guard.ledger.purge({ olderThan: '1ms' }), 1);
+        assert.equal(await purge(guard, '1ms'), 1);
         assert.deepEqual(warnings, []);
       });
     },
@@ -70,7 +68,8 @@ for (const server of ['mysql', 'mariadb', 'postgres'] as const)
         'cronlatch_run',
         'cronlatch_run_event',
         'cronlatch_job',
-        'cronlatch_run_request',
+        'cronlatch_run_act',
+        'cronlatch_run_notice',
       ];
       const grants = (account: string, table: (name: string) => string): string =>
         tables.map((name) => `GRANT SELECT ON ${table(name)} TO ${account}`).join(';');
@@ -81,7 +80,7 @@ for (const server of ['mysql', 'mariadb', 'postgres'] as const)
         };
         for (const command of ['status', 'jobs', 'locks'])
           assert.deepEqual(await ended(command), [command, 0, '']);
-        for (const command of ['history', 'why', 'missed --from 2026-11-20'])
+        for (const command of ['history', 'why', 'history --missed --from 2026-11-20'])
           assert.deepEqual((await ended(command.replace(/^\w+/, '$& close-day')))[2], '', command);
         // Because the user cannot run jobs.
         assert.deepEqual(await ended('doctor'), ['doctor', 1, '']);
@@ -147,7 +146,7 @@ async function asUser(
     for (const statement of grants(account, tableOf).split(';'))
       if (statement.trim() !== '') await ask(statement);
     const grantDelete = async (): Promise<void> => {
-      for (const table of ['run', 'run_event', 'run_log', 'run_request'])
+      for (const table of ['run', 'run_event', 'run_log', 'run_act', 'run_notice'])
         await ask(`GRANT DELETE ON ${tableOf(`cronlatch_${table}`)} TO ${account}`);
     };
     await body({ url: own, grantDelete });

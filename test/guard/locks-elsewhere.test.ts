@@ -12,7 +12,7 @@ import { runningJob } from '../support/benches/guard';
 import { guardOfRuns } from '../support/benches/guard-of-runs';
 import { testRedis } from '../support/benches/redis';
 import { testOnZooKeeper } from '../support/benches/zookeeper';
-import { RunsAndRequests } from '../support/stores/in-memory-requests';
+import { RunsAndActs } from '../support/stores/in-memory-acts';
 import { newGuard } from '../support/benches/guard-with-runs';
 import { operations } from 'cronlatch/operations';
 
@@ -23,7 +23,7 @@ const NAMES = ['busy', 'idle', 'paused'];
 async function guardOn(lockProvider: LockProvider): Promise<JobGuard> {
   const guard = newGuard({
     lockProvider,
-    runStore: new RunsAndRequests({ clock: systemClock }),
+    runStore: new RunsAndActs({ clock: systemClock }),
     ...OPTIONS,
   });
   for (const name of NAMES) declareLockJob(guard, { name, lockAtMostFor: '10m' });

@@ -3,7 +3,9 @@ import { test } from 'node:test';
 import { currentRun, LockStorageError, SchemaMismatchError } from 'cronlatch';
 import { InMemoryLockProvider } from 'cronlatch/memory';
 import { instrumentGuard } from 'cronlatch/observability';
+import { operations } from 'cronlatch/operations';
 import { turn } from '../support/benches/lock';
+import { BY } from '../support/jobs/acts';
 import { reasonOf, runningJob } from '../support/benches/guard';
 import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
 import { JOB } from '../support/benches/lock';
@@ -73,13 +75,12 @@ void test('a lock that another instance holds counts as an attempt and a skip, a
   assert.equal(others['cronlatch.run.duration'], undefined);
 });
 
-void test('a skip because an operator holds the lock has a reason of its own', async () => {
-  const { guard, clock, read } = bench();
-  const until = new Date(clock.wallMs() + 3_600_000);
-  await guard.locks.hold(JOB.name, { until, actor: 'anne', reason: 'audit' });
-  for (let tick = 0; tick < 2; tick += 1) await guard.run(JOB, () => assert.fail('ran'));
+void test('a skip because an operator has paused the job has a reason of its own', async () => {
+  const { guard, read } = bench();
+  await operations(guard).pause({ lock: JOB.name }, { ...BY, until: '1h' });
+  await guard.run(JOB, () => assert.fail('ran'));
   const { 'cronlatch.run.skips': skips = {} } = await read();
-  assert.ok('cronlatch.job=job reason=on-hold' in skips, JSON.stringify(skips));
+  assert.ok('cronlatch.job=job reason=paused' in skips, JSON.stringify(skips));
 });
 
 void test('a skip before the lock was requested does not count as an attempt', async () => {

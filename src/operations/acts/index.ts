@@ -50,13 +50,8 @@ export async function planOf(
 
 /** Does what was planned, and records it. */
 export async function performed(desk: Desk, { act, values, ...plan }: PlannedAct): Promise<ActResult> {
-  if (plan.about === undefined || plan.nothing !== undefined)
-    return {
-      act: undefined,
-      text: act.done,
-      ...(await plan.perform()),
-      ...(plan.nothing && { text: plan.nothing }),
-    };
+  if (plan.nothing !== undefined) return { ...(await plan.perform()), text: plan.nothing, act: undefined };
+  if (plan.about === undefined) return { text: act.done, act: undefined, ...(await plan.perform()) };
   const record = await ActRecord.begin(act, desk, { ...plan.about, values });
   try {
     const { text = act.done, ...result } = await plan.perform();

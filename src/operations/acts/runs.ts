@@ -229,7 +229,8 @@ async function planChange(desk: Desk, values: Values, change: Change): Promise<P
   const job = textOf(values, 'job');
   const jobs = await desk.jobs();
   await jobs.check(job);
-  const name = await jobs.runName(job, optionalText(values, 'period'), optionalText(values, 'scope'));
+  const period = (change.insert ? textOf : optionalText)(values, 'period');
+  const name = await jobs.runName(job, period, optionalText(values, 'scope'));
   const before = await jobs.ledger.get(name);
   if (before !== undefined || change.insert === undefined)
     checkVerdict(change.decide(before && { run: before, now: jobs.now }).value, change.verb, name);

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { operations } from 'cronlatch/operations';
 import { errorLines } from '../../cli/cronlatch';
 import { IGNORES, testExec, testExecOn } from '../../cli/exec-bench';
+import { BY } from '../../support/jobs/acts';
 
 testExecOn(['postgres']);
 
@@ -16,7 +18,7 @@ testExec('if the lock is lost, the program gets SIGTERM, and the command ends wi
     'echo started; exec sleep 30',
   );
   await call.printed('started');
-  await bench.guard.locks.release('nightly', { actor: 'test', reason: 'to lose it' });
+  await operations(bench.guard).release({ lock: 'nightly' }, BY);
   const ended = await call.ended;
   assert.equal(ended.status, 1);
   assert.match(errorLines(ended)[0] ?? '', /^Lock 'nightly' was lost while its job was running: /);
@@ -26,7 +28,7 @@ testExec('a program that ignores SIGTERM after its lock was lost is killed', asy
   const options = ['--name', 'nightly', '--at-most', '1500ms', '--kill-after', '100ms'];
   const call = bench.start(...options, '--', ...IGNORES);
   await call.printed('started');
-  await bench.guard.locks.release('nightly', { actor: 'test', reason: 'to lose it' });
+  await operations(bench.guard).release({ lock: 'nightly' }, BY);
   assert.equal((await call.ended).status, 1);
   assert.match((await call.ended).stdout, /ignored/);
 });

@@ -8,6 +8,7 @@ import { SERVER_NAMES } from '../../support/databases/fresh';
 
 const SECRET = 'top-secret';
 const CHANGE = `--yes --reason why`;
+const MISSED = 'history close-day --missed';
 const SQLITE = JSON.stringify(resolve('dist/integrations/better-sqlite3/index.js'));
 
 /** Calls on a database with some jobs, and the line that each ends with. */
@@ -19,18 +20,18 @@ const REFUSED: readonly (readonly [args: string, status: number, line: RegExp])[
   ['calendar x --scope y', 2, /^cronlatch calendar is gone\. Use cronlatch history JOB, or the dashboard\.$/],
   ['explain x', 2, /^cronlatch explain is gone\. Use cronlatch why JOB --at WHEN\.$/],
   ['why x', 2, /^There is no job 'x'\./],
-  ['missed close-day --from 2026-02-30', 2, /^--from is "2026-02-30", which is not a date of the calendar: /],
-  [
-    'missed close-day --from yesterday',
-    2,
-    /^--from is "yesterday": write a date, as in 2026-11-20, or an instant /,
-  ],
+  ['missed x', 2, /^cronlatch missed is gone\. Use cronlatch history JOB --missed\.$/],
+  ['hold x', 2, /^cronlatch hold is gone\. Use cronlatch pause --lock NAME\.$/],
+  ['unhold x', 2, /^cronlatch unhold is gone\. Use cronlatch resume --lock NAME\.$/],
+  ['backfill x', 2, /^cronlatch backfill is gone\. Use cronlatch run JOB --from DATE --to DATE\.$/],
+  [`${MISSED} --from 2026-02-30`, 2, /^--from is "2026-02-30", which is not a date of the calendar: /],
+  [`${MISSED} --from yesterday`, 2, /^--from is "yesterday": write a date, as in 2026-11-20, or an instant /],
   ['why close-day --at 2026-11-20T03:00', 2, /^--at is "2026-11-20T03:00": write a date, .+ with its offset/],
   ['why with-calendar --at now', 2, /^Job 'with-calendar' has a calendar, which is code: pass --app FILE /],
-  ['missed by-key --from 2026-11-20', 2, /^Job 'by-key' has a key function, which is code: pass --app FILE /],
+  ['history by-key --missed', 2, /^Job 'by-key' has a key function, which is code: pass --app FILE /],
   ['why only-lock --at now', 2, /^Job 'only-lock' does not run once per period, so it has no periods\.$/],
   ['rerun close-day 2026-11-20 --yes', 2, /^required option '--reason <text>' not specified$/],
-  [`rerun close-day 2026-11-20 --yes --reason ' '`, 2, /^--reason is " ": every change by an operator needs/],
+  [`rerun close-day 2026-11-20 --yes --reason ' '`, 2, /^--reason is " ": each act needs a text/],
   ['rerun close-day 2026-11-20 --reason why', 2, /but has no terminal\. Pass --yes\.$/],
   [`rerun close-day 2026-11-20 ${CHANGE}`, 4, /^Cannot rerun the run of .+: no such run exists\./],
   [
@@ -44,12 +45,20 @@ const REFUSED: readonly (readonly [args: string, status: number, line: RegExp])[
     2,
     /Allowed choices are completed, failed, pending\.$/,
   ],
-  [`backfill close-day --from 2026-11-20 --to x ${CHANGE}`, 2, /^--to is "x", which is not a date/],
+  [`run close-day --from 2026-11-20 --to x ${CHANGE}`, 2, /^--to is "x", which is not a date/],
   [
-    `backfill close-day --from 2026-11-01 --to 2026-11-02 ${CHANGE}`,
+    `run close-day --from 2026-11-01 --to 2026-11-02 ${CHANGE}`,
     4,
-    /cannot be backfilled so far back: it has no recorded run\. .+ Pass --force /,
+    /^Cannot add runs of job 'close-day' so far back: it has no recorded run\. .+ Pass --force /,
   ],
+  [`run close-day --from 2026-11-20 ${CHANGE}`, 2, /^--to is undefined: pass a text\.$/],
+  [`pause ${CHANGE}`, 2, /^Name either a job, or a lock with lock\.$/],
+  [
+    `pause close-day --until soon ${CHANGE}`,
+    2,
+    /^--until is "soon": use an instant .+, or a duration such as 2h\.$/,
+  ],
+  [`resume close-day ${CHANGE}`, 4, /^Lock 'close-day' is not paused: it is free\.$/],
   [`purge --older-than soon ${CHANGE}`, 2, /^--older-than is "soon", which is not a duration/],
   ['status --tolerance -1', 2, /^--tolerance is "-1", which is not a duration/],
   ['status --app app.js', 2, /^There is no file .+app\.js\. Check the path after --app\.$/],
@@ -92,7 +101,7 @@ testOperated('without its tables, a command names the table that is missing', as
     );
   }
   assert.match(
-    errorLines(await call('missed x --from 2026-11-20'))[0] ?? '',
+    errorLines(await call('history x --missed'))[0] ?? '',
     /has no register of jobs\. .+ pass --app FILE\.$/,
   );
 });

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
+import { operations } from 'cronlatch/operations';
 import { createJobGuard } from 'cronlatch/typeorm';
 import { testWith, type TestDatabase } from '../../support/databases/fresh';
 import { ledgerDataSource, shiftJobsBack } from '../../support/databases/run-tables';
+import { BY } from '../../support/jobs/acts';
 import { assertOnly, exampleStarter, promiseOf, testOnEveryDatabase } from '../../examples/running-example';
 
 // They wait more than they work, but each is one or two processes.
@@ -45,8 +47,7 @@ void describe('examples of jobs that run once per day', { concurrency: 6 }, () =
       // As the example declares it, but days ago.
       const schedule = { expression: '*/10 * * * * *', timeZone: 'UTC', dialect: 'node-cron' } as const;
       guard.wrap({ name: 'daily-report', lockAtMostFor: '30s', oncePer }, () => {}, { schedule });
-      const act = { actor: 'ops', reason: 'reported by hand' };
-      await guard.ledger.skip({ job: 'daily-report', periodKey: last }, act);
+      await operations(guard).skip({ job: 'daily-report', period: last }, BY);
       await guard.close();
       await shiftJobsBack(dataSource, 5 * 86_400_000);
       await dataSource.destroy();
@@ -84,9 +85,7 @@ void describe('examples of jobs that run once per day', { concurrency: 6 }, () =
       await second.paused(async () => {
         const dataSource = await ledgerDataSource(database);
         const guard = await createJobGuard(dataSource);
-        const [run] = await guard.ledger.list({ job: 'pay-out' });
-        assert.ok(run !== undefined);
-        await guard.ledger.rerun(run, { actor: 'ops', reason: 'it seems to hang', force: true });
+        await operations(guard).rerun({ job: 'pay-out' }, { ...BY, force: true });
         await guard.close();
         await dataSource.destroy();
       });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { operations } from 'cronlatch/operations';
 import { createJobGuard } from 'cronlatch/typeorm';
 import { Child } from '../../processes/child';
 import type { RequestedJob, RequestedMessage, RequestedOrders } from '../../processes/fixtures/requested-app';
@@ -9,12 +10,12 @@ import { closing } from '../../support/benches/closing';
 import { eventually } from '../../support/clocks/eventually';
 import { testOnEvery } from '../../support/databases/fresh';
 import { ledgerDataSource } from '../../support/databases/run-tables';
+import { BY } from '../../support/jobs/acts';
 
 const DAY = { period: 'day', timeZone: 'Asia/Shanghai' } as const;
 const TICK = { period: 'tick' } as const;
-const ACT = { actor: 'anne', reason: 'a test' };
 const INSTANCES = 8;
-const ITS_LEASE_HAS_EXPIRED = `UPDATE cronlatch_run_request SET lease_until = created_at WHERE state = 'taken'`;
+const ITS_LEASE_HAS_EXPIRED = `UPDATE cronlatch_run_act SET lease_until = at WHERE state = 'taken'`;
 
 interface Case extends RequestedJob {
   /** What the handlers did: `enter` without `leave` is the process that died. */
@@ -27,25 +28,25 @@ interface Case extends RequestedJob {
 const DONE = ['enter', 'leave'];
 
 const CASES: readonly Case[] = [
-  { name: 'calm', steps: DONE, request: 'completed' },
-  { name: 'calm-day', oncePer: DAY, steps: DONE, request: 'completed', run: 'completed' },
-  { name: 'before', diesIn: 'lock', steps: [], request: 'interrupted' },
-  { name: 'within', diesIn: 'handler', steps: ['enter'], request: 'interrupted' },
-  { name: 'before-day', diesIn: 'lock', oncePer: DAY, steps: DONE, request: 'completed', run: 'completed' },
+  { name: 'calm', steps: DONE, request: 'done' },
+  { name: 'calm-day', oncePer: DAY, steps: DONE, request: 'done', run: 'completed' },
+  { name: 'before', diesIn: 'lock', steps: [], request: 'failed' },
+  { name: 'within', diesIn: 'handler', steps: ['enter'], request: 'failed' },
+  { name: 'before-day', diesIn: 'lock', oncePer: DAY, steps: DONE, request: 'done', run: 'completed' },
   {
     ...{ name: 'within-day', diesIn: 'handler', oncePer: DAY },
-    ...{ steps: ['enter', ...DONE], request: 'interrupted', run: 'completed' },
+    ...{ steps: ['enter', ...DONE], request: 'failed', run: 'completed' },
   },
   {
     ...{ name: 'within-held-day', diesIn: 'handler', oncePer: { ...DAY, onCrash: 'hold' } },
-    ...{ steps: ['enter'], request: 'interrupted', run: 'interrupted' },
+    ...{ steps: ['enter'], request: 'failed', run: 'interrupted' },
   },
-  { name: 'before-tick', diesIn: 'lock', oncePer: TICK, steps: DONE, request: 'completed', run: 'completed' },
+  { name: 'before-tick', diesIn: 'lock', oncePer: TICK, steps: DONE, request: 'done', run: 'completed' },
   {
     ...{ name: 'within-tick', diesIn: 'handler', oncePer: TICK },
-    ...{ steps: ['enter'], request: 'interrupted', run: 'failed' },
+    ...{ steps: ['enter'], request: 'failed', run: 'failed' },
   },
-  { name: 'last', steps: DONE, request: 'completed' },
+  { name: 'last', steps: DONE, request: 'done' },
 ];
 
 testOnEvery(
@@ -65,16 +66,16 @@ testOnEvery(
       const alive = new Set(instances);
       for (const { name, diesIn, steps, request, run } of CASES) {
         const died = diesIn && Promise.race([...alive].map((each) => each.ended.then(() => each)));
-        await guard.ledger.requestRun(name, ACT);
+        await operations(guard).run({ job: name }, BY);
         const dead = await died;
         if (dead !== undefined) {
           alive.delete(dead);
           await dataSource.query(ITS_LEASE_HAS_EXPIRED);
         }
-        const ended = async (): Promise<boolean> =>
-          (await guard.ledger.lastRequest(name))?.endedAt !== undefined;
+        const newest = async () => (await operations(guard).acts({ job: name, limit: 1 }))[0];
+        const ended = async (): Promise<boolean> => (await newest())?.endedAt !== undefined;
         await eventually(ended, `the request for '${name}' ends`);
-        assert.equal((await guard.ledger.lastRequest(name))?.state, request, name);
+        assert.equal((await newest())?.state, request, name);
         const isAsDeclared = async (): Promise<boolean> => (await guard.ledger.last(name))?.state === run;
         if (run !== undefined) await eventually(isAsDeclared, `the run of '${name}' is ${run}`);
         assert.deepEqual(stepsOf(join(folder, name)), steps, name);

@@ -49,7 +49,7 @@ function testFleet(name: string, body: (fleet: Fleet) => Promise<void>, on?: rea
           async expire() {
             await bench.query(`UPDATE shedlock SET lock_until = locked_at WHERE name = 'cronlatch-notices'`);
             await bench.query(
-              `UPDATE cronlatch_run_request SET lease_until = created_at WHERE state = 'taken'`,
+              `UPDATE cronlatch_run_notice SET lease_until = at WHERE state = 'taken'`,
             );
           },
         });
@@ -116,10 +116,10 @@ testFleet('a hold that an operator has ended is not noticed at the time of its e
   await guard.locks.hold('close-day', { until, actor: 'anne', reason: 'audit' });
   await guard.runOverdue();
   await guard.locks.unhold('close-day', { actor: 'anne', reason: 'done' });
-  await query(`UPDATE cronlatch_run_request SET due_at = created_at`);
+  await query(`UPDATE cronlatch_run_notice SET due_at = at`);
   await guard.runOverdue();
-  const states = await query(`SELECT state FROM cronlatch_run_request`);
-  assert.deepEqual([states.map((row) => ({ ...row })), receiver.received], [[{ state: 'dropped' }], []]);
+  const states = await query(`SELECT state FROM cronlatch_run_notice`);
+  assert.deepEqual([states.map((row) => ({ ...row })), receiver.received], [[{ state: 'withdrawn' }], []]);
 });
 
 testFleet(
@@ -144,7 +144,7 @@ testFleet(
 
 testFleet('without the table, notices are reported once, and jobs run', async (fleet) => {
   const { query, instance, receiver } = fleet;
-  await query('DROP TABLE cronlatch_run_request');
+  await query('DROP TABLE cronlatch_run_notice');
   const guard = await instance();
   const warnings: { message: string; error?: unknown }[] = [];
   guard.on('guard:warning', (event) => void warnings.push(event));
@@ -155,5 +155,5 @@ testFleet('without the table, notices are reported once, and jobs run', async (f
   await guard.runOverdue();
   const [warning, ...more] = warnings.filter(({ message }) => message.includes('notices'));
   assert.deepEqual([more, receiver.received.length], [[], 0]);
-  assert.match(String(warning?.error), /'cronlatch_run_request'.+Create it with npx cronlatch init/);
+  assert.match(String(warning?.error), /'cronlatch_run_notice'.+Create it with npx cronlatch init/);
 });

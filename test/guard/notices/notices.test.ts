@@ -246,8 +246,8 @@ void test('a target that hangs stops no other, and keeps a guard from closing fo
   await eventually(() => made.guard.isClosing, 'it closes');
   made.clock.advance(10_000);
   await Promise.all([closed, checked]);
-  const { requests } = await made.runStore.requests.pending();
-  assert.deepEqual([calls.sort(), requests.map(({ state }) => state)], [['hangs', 'sent'], ['open']]);
+  const { acts } = await made.runStore.notices.pending();
+  assert.deepEqual([calls.sort(), acts.map(({ state }) => state)], [['hangs', 'sent'], ['open']]);
 });
 
 void test('a run that fails while a target hangs is stored at once', async () => {
@@ -257,7 +257,7 @@ void test('a run that fails while a target hangs is stored at once', async () =>
   await called.promise;
   await failOnce(made, new Date(made.clock.wallMs() - 48 * HOUR_MS));
   await eventually(
-    async () => (await made.runStore.requests.pending()).requests.length === 2,
+    async () => (await made.runStore.notices.pending()).acts.length === 2,
     'the second notice waits',
   );
 });
@@ -319,14 +319,14 @@ void test('a guard that cannot keep notices, and an invalid notify, are refused'
   const made = guardOfRuns();
   const withNotify = (own: object): JobGuard => newGuard({ ...made.options(), notify: () => {}, ...own });
   const withoutRequests: RunStore = Object.create(made.runStore, {
-    requests: { value: undefined },
+    notices: { value: undefined },
   }) as RunStore;
   const secret = 'https://hooks.example/top-secret';
   for (const [own, message] of [
     [{ runStore: undefined }, /^notify needs a ledger, but this guard has only locks\./],
     [
       { runStore: withoutRequests },
-      /^notify must be a function, .+ It needs a run store that keeps requests\.$/,
+      /^notify must be a function, .+ It needs a guard with a database\.$/,
     ],
     [{ notify: secret }, /^notify must be a function, such as webhook/],
     [{ notify: [() => {}, secret] }, /^notify must be a function, such as webhook/],

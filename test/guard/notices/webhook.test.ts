@@ -33,9 +33,9 @@ function testWebhook(name: string, body: (bench: WebhookBench) => Promise<void>)
       printed.push(inspect(event, { depth: 9 }));
     });
     const shown = async (): Promise<string> => {
-      const { requests } = await made.runStore.requests.pending();
+      const { acts } = await made.runStore.notices.pending();
       const overview = await operations(made.guard).overview();
-      return [...printed, inspect([requests, overview, made.guard], { depth: 9, showHidden: true })].join(
+      return [...printed, inspect([acts, overview, made.guard], { depth: 9, showHidden: true })].join(
         '\n',
       );
     };

@@ -4,6 +4,7 @@ import { testDrivers } from '../../support/benches/driver';
 import { closing } from '../../support/benches/closing';
 import { DAILY } from '../../support/benches/guard-of-runs';
 import { eventually } from '../../support/clocks/eventually';
+import { BY, purge } from '../../support/jobs/acts';
 import { JOB, testDriverTransactions, type TransactionBench } from '../../support/benches/transaction';
 import type { RunTransaction } from '../../support/transaction-contract/application';
 import { operations } from 'cronlatch/operations';
@@ -103,7 +104,7 @@ testDrivers(
       });
       assert.equal(executed, true);
     }
-    assert.equal(await guard.ledger.purge({ olderThan: '1ms' }), 1);
+    assert.equal(await purge(guard, '1ms'), 1);
     await guard.close();
     assert.equal(warnings.length, 1, JSON.stringify(warnings));
     assert.match(
@@ -149,7 +150,7 @@ testDrivers('a purge deletes the logs of the runs that it deletes, and no other'
   const logOf = async (periodKey: string): Promise<string[]> =>
     (await guard.ledger.log({ job: DAILY.name, periodKey })).map(({ lines }) => lines);
   for (const key of periods) await eventually(async () => (await logOf(key)).length > 0, `the log of ${key}`);
-  assert.equal(await guard.ledger.purge({ olderThan: '1ms' }), 2);
+  assert.equal(await purge(guard, '1ms'), 2);
   assert.deepEqual(await Promise.all(periods.map(logOf)), [[], [], ['2026-11-20\n']]);
   const rows = await bench.query('SELECT id FROM cronlatch_run_log');
   assert.equal(rows.length, 1);
@@ -175,8 +176,7 @@ testDrivers('progress is kept in one row as long as the run prints nothing', asy
     }
   });
   assert.equal((await rows()).length, 1);
-  const act = { actor: 'ann', reason: 'again', force: true };
-  await guard.ledger.rerun((await guard.ledger.last(DAILY.name)) ?? assert.fail(), act);
+  await operations(guard).rerun({ job: DAILY.name }, { ...BY, force: true });
   await guard.run(DAILY, async () => {
     const [job] = (await operations(guard).overview()).jobs;
     assert.deepEqual(

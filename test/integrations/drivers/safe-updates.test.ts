@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { createJobGuard, createTables } from 'cronlatch/mysql2';
+import { operations } from 'cronlatch/operations';
 import { createConnection } from 'mysql2/promise';
 import { closing } from '../../support/benches/closing';
 import { testOnOwn } from '../../support/databases/fresh';
+import { BY, purge } from '../../support/jobs/acts';
 import { ownServer } from '../../support/servers/own';
 
 for (const server of ['mysql', 'mariadb'] as const)
@@ -27,8 +29,8 @@ for (const server of ['mysql', 'mariadb'] as const)
       await root.query(
         `INSERT INTO app.shedlock (name, lock_until, locked_at, locked_by) VALUES ('old', '2026-01-05', '2026-01-05', 'web-1')`,
       );
-      await guard.ledger.purge({ olderThan: '30d' });
-      await guard.locks.purge({ olderThan: '1d' });
+      await purge(guard, '30d');
+      await operations(guard).purge({ olderThan: '1d', locks: true, ...BY });
       const [runs] = await root.query('SELECT period_key FROM app.cronlatch_run');
       const [locks] = await root.query(`SELECT name FROM app.shedlock WHERE name <> 'cronlatch-place'`);
       // The newest run is kept.

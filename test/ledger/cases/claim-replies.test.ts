@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { currentRun, LockLostError, LockStorageError } from 'cronlatch';
+import { operations } from 'cronlatch/operations';
 import {
   contended,
   delayedBy,
@@ -8,6 +9,7 @@ import {
   sendingLost,
 } from '../../support/faults/accessor';
 import { faultyInstance, HeldStatement } from '../../support/faults/run-store';
+import { BY } from '../../support/jobs/acts';
 import { CLOSE_DAY, closeDay, countedTask } from '../../support/jobs/close-day';
 import type { Instance } from '../../support/stores/ledger-place';
 import { testLedger } from '../../support/stores/ledger-tests';
@@ -170,7 +172,7 @@ testLedger('a completion that arrives late changes nothing (L-08)', async (place
   instance.faulty.fail('complete', late.givenUp);
   await instance.guard.run(closeDay(), () => 'done');
   const { finishedAt, updatedAt } = (await instance.guard.ledger.get(CLOSE_DAY)) ?? {};
-  await instance.guard.ledger.rerun(CLOSE_DAY, { actor: 'ann', reason: 'wrong rates', force: true });
+  await operations(instance.guard).rerun({ job: 'close-day' }, { ...BY, force: true });
   assert.ok(finishedAt !== undefined && updatedAt !== undefined);
   assert.equal(await late.arrive(), false);
   await assertStands(instance, 'pending', 0, ['rerun']);

@@ -6,6 +6,7 @@ import type { Run } from 'cronlatch/provider';
 import { parseJobPolicy, type JobPolicy } from '#cronlatch/ledger/policy/job-policy';
 import { decideClaim } from '#cronlatch/ledger/tick/decide-claim';
 import { reasonOf, runningJob } from '../../support/benches/guard';
+import { addRuns } from '../../support/jobs/acts';
 import { dayJob, FIRST_DAY, SECOND_DAY } from '../../support/jobs/day-job';
 import { testLedger } from '../../support/stores/ledger-tests';
 
@@ -131,7 +132,7 @@ testLedger('a pending run whose startDeadline has passed is skipped (L-63)', asy
   const { guard } = place.instance();
   guard.wrap(dayJob({ startDeadline: '12h' }), never);
   const range = { from: '2026-11-18', to: '2026-11-19', force: true };
-  assert.equal((await guard.backfill('close-day', range)).added.length, 2);
+  assert.equal((await addRuns(guard, range)).length, 2);
   assert.equal((await guard.runOverdue()).started, 0);
   const runs = await guard.ledger.list({});
   assert.deepEqual(

@@ -3,9 +3,11 @@
  */
 import assert from 'node:assert/strict';
 import { currentLock, LockExtender, type JobConfiguration } from 'cronlatch';
+import { operations } from 'cronlatch/operations';
 import { signal } from '../../support/benches/executor';
 import { contended } from '../../support/faults/accessor';
 import { faultyInstance } from '../../support/faults/run-store';
+import { BY } from '../../support/jobs/acts';
 import { CLOSE_DAY, closeDay, countedTask } from '../../support/jobs/close-day';
 import type { Instance } from '../../support/stores/ledger-place';
 import { testLedger } from '../../support/stores/ledger-tests';
@@ -75,12 +77,12 @@ testLedger('an extension whose row cannot be updated still holds the lock, with 
 
 testLedger('a holder that lost its run does not extend the row of the new holder', async (place) => {
   const instance = place.instance();
-  const operator = place.instance().guard.ledger;
+  const operator = place.instance().guard;
   const { running, end } = await extending(instance, async () => {
-    await operator.rerun(CLOSE_DAY, { actor: 'ops', reason: 'test', force: true });
+    await operations(operator).rerun({ job: 'close-day' }, { ...BY, force: true });
     assert.equal(await byTenMinutes(), true);
   });
-  const run = await operator.get(CLOSE_DAY);
+  const run = await operator.ledger.get(CLOSE_DAY);
   assert.deepEqual([run?.state, run?.generation], ['pending', 1]);
   end();
   await assert.rejects(running, { code: 'CRONLATCH_CLAIM_LOST' });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
+import { operations } from 'cronlatch/operations';
 import { faultyInstance } from '../../support/faults/run-store';
+import { addRuns, BY } from '../../support/jobs/acts';
 import { dayJob } from '../../support/jobs/day-job';
 import { testLedger } from '../../support/stores/ledger-tests';
-
-const BY = { actor: 'ada', reason: 'closed' };
 
 for (const [year, when] of [
   [1699, 'past'],
@@ -18,14 +18,17 @@ for (const [year, when] of [
       const { ledger } = guard;
       const run = guard.wrap(dayJob(), () => {}, { scheduledAt: () => far, onError: 'throw' });
       const job = 'close-day';
-      const periodKey = `${year}-07-01`;
+      const period = `${year}-07-01`;
       const calls: readonly [string, () => Promise<unknown>][] = [
         ['from of ledger.list', () => ledger.list({ from: far })],
         ['to of ledger.list', () => ledger.list({ to: far })],
         ['from of ledger.gaps', () => ledger.gaps(job, { from: far })],
         ['at of ledger.explain', () => ledger.explain(job, { at: far })],
-        ['from of backfill', () => guard.backfill(job, { from: periodKey, to: periodKey, force: true })],
-        [`The start of the run of job '${job}' for ${periodKey}`, () => ledger.skip({ job, periodKey }, BY)],
+        ['from', () => addRuns(guard, { from: period, to: period, force: true })],
+        [
+          `The start of the run of job '${job}' for ${period}`,
+          () => operations(guard).skip({ job, period }, BY),
+        ],
         [`at of job '${job}'`, () => guard.run({ ...dayJob(), at: far }, () => {})],
         [`scheduledAt of job '${job}'`, () => guard.run({ ...dayJob(), scheduledAt: far }, () => {})],
         [`scheduledAt of job '${job}'`, () => run()],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { currentRun, LockStorageError, type OncePerConfiguration } from 'cronlatch';
 import { eventually } from '../../support/clocks/eventually';
 import { SkewedClock } from '../../support/clocks/skewed-clock';
+import { BY } from '../../support/jobs/acts';
 import { closeDay, diary, rowsOf } from '../../support/jobs/close-day';
 import type { Instance, LedgerPlace } from '../../support/stores/ledger-place';
 import { testLedger } from '../../support/stores/ledger-tests';
@@ -174,24 +175,23 @@ testLedger('eight instances that start at once make one run up (S-17)', async (p
   assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed(made-up)']);
 });
 
-const BY_ANNE = { actor: 'anne', reason: 'the bank is closed' };
+const LOCK = { lock: 'close-day' };
 testLedger('a pause over the tick is made up at its end, and not after the period (S-18)', async (place) => {
   const { instance, check, call } = await scheduled(place, '0 5 * * *');
-  const { locks } = instance.guard;
-  const until = (duration: number): Date => new Date(place.clock.wallMs() + duration * 3_600_000);
-  await locks.hold('close-day', { ...BY_ANNE, until: until(48) });
+  const operator = operations(instance.guard);
+  await operator.pause(LOCK, { ...BY, until: '48h' });
   await place.elapse('1h');
   assert.equal(await call(), undefined);
   // Another process: it has no tick that it could retry.
   const other = await scheduled(place, '0 5 * * *');
   await place.elapse('3h');
   assert.deepEqual(await other.check(), []);
-  await locks.unhold('close-day', BY_ANNE);
+  await operator.resume(LOCK, BY);
   assert.deepEqual(await other.check(), ['2026-11-20 at 2026-11-20T04:00:00.000Z']);
   await place.elapse('20h');
-  await locks.hold('close-day', { ...BY_ANNE, until: until(48) });
+  await operator.pause(LOCK, { ...BY, until: '48h' });
   await place.elapse('24h');
-  await locks.unhold('close-day', BY_ANNE);
+  await operator.resume(LOCK, BY);
   for (const each of [check, other.check]) assert.deepEqual(await each(), []);
   assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed(made-up)']);
 });
@@ -391,8 +391,7 @@ testLedger('a key function that fails keeps no other job from being made up', as
 
 testLedger('a tick that waits for a retry does not keep the next one from being made up', async (place) => {
   const { instance, call, check } = await scheduled(place, '0 * * * *', { period: 'hour' });
-  const until = new Date(place.clock.wallMs() + 6_000_000);
-  await instance.guard.locks.hold('close-day', { ...BY_ANNE, until });
+  await operations(instance.guard).pause(LOCK, { ...BY, until: '100m' });
   await place.elapse('1h');
   await call();
   await place.elapse('70m'); // The tick at six never came.
@@ -444,8 +443,7 @@ testLedger('the period of a key function is made up until the next scheduled tim
 
 testLedger("a tick that found the lock held is answered, and not made up with 'tick'", async (place) => {
   const { instance, call, check } = await scheduled(place, '0 5 * * *', { period: 'tick' });
-  const until = new Date(place.clock.wallMs() + 4_000_000);
-  await instance.guard.locks.hold('close-day', { ...BY_ANNE, until });
+  await operations(instance.guard).pause(LOCK, { ...BY, until: '4000s' });
   await place.elapse('1h');
   await call();
   await place.elapse('2h');

@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict';
-import { ClaimLostError, InvalidLockUseError, LockStorageError } from 'cronlatch';
-import type { RunLedger, RunName } from 'cronlatch/provider';
+import { ClaimLostError, LockStorageError, type JobGuard } from 'cronlatch';
+import { operations } from 'cronlatch/operations';
 import type { Run } from '#cronlatch/ledger/run';
 import { runEventOf } from '#cronlatch/ledger/run-store';
 import { reasonOf, runningJob } from '../../support/benches/guard';
 import { faultyInstance } from '../../support/faults/run-store';
-import { dayJob, FIRST_DAY, SECOND_DAY } from '../../support/jobs/day-job';
+import { addRuns, BY, purge } from '../../support/jobs/acts';
+import { dayJob, FIRST, FIRST_DAY, SECOND, SECOND_DAY } from '../../support/jobs/day-job';
 import { testLedger } from '../../support/stores/ledger-tests';
 
-const BY = { actor: 'ada', reason: 'wrong rates' };
 const failing = (): never => {
   throw new Error('no bank today');
 };
 const ONCE = { retry: { maxAttempts: 1 } };
 const HOLD = { onCrash: 'hold' } as const;
 
-async function kindsOf(ledger: RunLedger, name: RunName = FIRST_DAY): Promise<string[]> {
-  return (await ledger.history(name)).map(({ kind }) => kind);
+async function kindsOf({ ledger }: JobGuard): Promise<string[]> {
+  return (await ledger.history(FIRST_DAY)).map(({ kind }) => kind);
 }
 
 testLedger(
@@ -25,8 +25,12 @@ testLedger(
     const { guard } = place.instance();
     const { ledger } = guard;
     await assert.rejects(guard.run(dayJob(ONCE), failing), /no bank/);
-    const rerun = await ledger.rerun(FIRST_DAY, BY);
-    assert.deepEqual([rerun.state, rerun.generation, rerun.attempt], ['pending', 1, 0]);
+    const before = await ledger.get(FIRST_DAY);
+    const { text, facts } = await operations(guard).rerun(FIRST, BY);
+    const rerun = await ledger.get(FIRST_DAY);
+    assert.deepEqual([rerun?.state, rerun?.generation, rerun?.attempt], ['pending', 1, 0]);
+    assert.match(text, /^Recorded\. It .+ due at 2026-11-20 04:00:0/);
+    assert.deepEqual(facts, { run: rerun, before });
     assert.deepEqual(await guard.run(dayJob(ONCE), () => 'done'), { executed: true, value: 'done' });
     const run = await ledger.get(FIRST_DAY);
     assert.deepEqual([run?.state, run?.generation, run?.attempt, run?.result], ['completed', 1, 1, '"done"']);
@@ -56,77 +60,62 @@ testLedger(
         timeoutMs: 10_000,
       },
     );
-    await guard.ledger.rerun(FIRST_DAY, BY);
-    assert.deepEqual(await kindsOf(guard.ledger), ['requested', 'failed', 'rerun']);
+    await operations(guard).rerun(FIRST, BY);
+    assert.deepEqual(await kindsOf(guard), ['requested', 'failed', 'rerun']);
   },
 );
 
 testLedger('of two concurrent reruns one conflicts (L-52)', async (place) => {
-  const [one, other] = [place.instance().guard.ledger, place.instance().guard.ledger];
+  const [one, other] = [place.instance().guard, place.instance().guard];
   await assert.rejects(place.instance().guard.run(dayJob(ONCE), failing), /no bank/);
   const reruns = await Promise.allSettled([
-    one.rerun(FIRST_DAY, BY),
-    other.rerun(FIRST_DAY, { ...BY, actor: 'bob' }),
+    operations(one).rerun(FIRST, BY),
+    operations(other).rerun(FIRST, { ...BY, actor: 'bob' }),
   ]);
   const refused = reruns.filter((rerun) => rerun.status === 'rejected');
   assert.equal(refused.length, 1);
-  assert.match(String(refused[0]?.reason), /InvalidLockUseError: Cannot rerun the run .*: it is pending/);
+  assert.match(String(refused[0]?.reason), /ConflictError: Cannot rerun the run .*: it is pending/);
   assert.deepEqual(await kindsOf(one), ['failed', 'rerun']);
-  assert.equal((await one.get(FIRST_DAY))?.generation, 1);
+  assert.equal((await one.ledger.get(FIRST_DAY))?.generation, 1);
 });
 
 testLedger('a completed run is rerun only with force (L-52)', async (place) => {
   const { guard } = place.instance();
-  const { ledger } = guard;
+  const operator = operations(guard);
   await guard.run(dayJob(), () => 'first');
-  await assert.rejects(ledger.rerun(FIRST_DAY, BY), /it is completed\. To rerun it anyway, pass force: true/);
-  await ledger.rerun(FIRST_DAY, { ...BY, force: true });
+  await assert.rejects(operator.rerun(FIRST, BY), /it is completed\. To rerun it anyway, pass force: true/);
+  await operator.rerun(FIRST, { ...BY, force: true });
   assert.deepEqual(await guard.run(dayJob(), () => 'second'), { executed: true, value: 'second' });
-  await assert.rejects(
-    ledger.rerun(SECOND_DAY, BY),
-    /for 2026-11-21: no such run exists\. .*guard\.backfill/,
-  );
+  await assert.rejects(operator.rerun(SECOND, BY), /for 2026-11-21: no such run exists\. .* run JOB --from /);
 });
 
-testLedger('an action without actor and reason is rejected, and changes nothing (L-52)', async (place) => {
+testLedger('an act without an actor and a reason is rejected, and changes nothing (L-52)', async (place) => {
   const { guard } = place.instance();
+  const operator = operations(guard);
   await assert.rejects(guard.run(dayJob(ONCE), failing), /no bank/);
-  for (const act of [
-    { ...BY, actor: '' },
-    { ...BY, actor: 'a'.repeat(201) },
-    { ...BY, reason: ' ' },
-  ]) {
-    await assert.rejects(guard.ledger.rerun(FIRST_DAY, act), InvalidLockUseError);
-    await assert.rejects(guard.ledger.skip(SECOND_DAY, act), InvalidLockUseError);
-  }
-  assert.deepEqual(await kindsOf(guard.ledger), ['failed']);
+  for (const text of [undefined as never, '', ' ', '😀'.repeat(501), 'a\0b', 'half \ud83d of a pair'])
+    for (const part of ['actor', 'reason']) {
+      const refusal = {
+        name: 'InvalidLockConfigurationError',
+        message: new RegExp(
+          `^${part} is .*(: each act needs a text of 1 to|: remove its control characters)`,
+        ),
+      };
+      await assert.rejects(operator.rerun(FIRST, { ...BY, [part]: text }), refusal);
+      await assert.rejects(operator.skip(SECOND, { ...BY, [part]: text }), refusal);
+    }
+  await assert.rejects(
+    operator.rerun(FIRST, { ...BY, actor: '😀'.repeat(129) }),
+    /^InvalidLock.*: actor is .* 1 to 128/,
+  );
+  await operator.rerun(FIRST, { actor: '達'.repeat(128), reason: `naïve\n${'😀'.repeat(494)}` });
+  assert.deepEqual(await kindsOf(guard), ['failed', 'rerun']);
 });
-
-testLedger(
-  'an actor or reason with characters that a database cannot store is rejected (L-52)',
-  async (place) => {
-    const { guard } = place.instance();
-    await assert.rejects(guard.run(dayJob(ONCE), failing), /no bank/);
-    for (const text of ['a\0b', 'half \ud83d of a pair'])
-      for (const act of [
-        { ...BY, actor: text },
-        { ...BY, reason: text },
-      ]) {
-        const refusal = {
-          name: 'InvalidLockUseError',
-          message: /^(actor|reason) is .*some databases cannot store/,
-        };
-        await assert.rejects(guard.ledger.rerun(FIRST_DAY, act), refusal);
-        await assert.rejects(guard.ledger.skip(SECOND_DAY, act), refusal);
-      }
-    await guard.ledger.rerun(FIRST_DAY, { actor: '阿達 😀', reason: 'naïve\n\u0001' });
-    assert.deepEqual(await kindsOf(guard.ledger), ['failed', 'rerun']);
-  },
-);
 
 testLedger('a run identity that lacks a part is rejected, and never matches another run', async (place) => {
   const { guard } = place.instance();
   const { ledger } = guard;
+  const operator = operations(guard);
   await guard.run(dayJob({ name: 'secret' }), () => 'of another job');
   guard.wrap(dayJob(), () => {});
   // As in JavaScript when a parameter of a request is missing.
@@ -136,13 +125,18 @@ testLedger('a run identity that lacks a part is rejected, and never matches anot
     if (wrong !== undefined && (wrong as unknown) !== '') parts.push({ scope: wrong });
     for (const part of parts) {
       const name = { ...whole, ...part };
+      const subject = { job: name.job, scope: name.scope, period: name.periodKey };
       const calls: (() => Promise<unknown>)[] = [
         () => ledger.get(name),
         () => ledger.history(name),
-        () => ledger.rerun(name, BY),
-        () => ledger.resolve(name, { ...BY, as: 'failed' }),
-        () => ledger.skip(name, BY),
+        () => operator.skip(subject, BY),
       ];
+      // Without a period, they are about the newest run.
+      if (subject.period)
+        calls.push(
+          () => operator.rerun(subject, BY),
+          () => operator.resolve(subject, { ...BY, as: 'failed' }),
+        );
       for (const call of calls)
         await assert.rejects(
           call,
@@ -154,7 +148,7 @@ testLedger('a run identity that lacks a part is rejected, and never matches anot
       () => ledger.last(wrong),
       () => ledger.gaps(wrong),
       () => ledger.explain(wrong),
-      () => guard.backfill(wrong, { from: '2026-11-20', to: '2026-11-20' }),
+      () => operator.run({ job: wrong }, { from: '2026-11-20', to: '2026-11-20', ...BY }),
       () => ledger.list({ job: wrong }),
       () => ledger.list({ periodKey: wrong }),
     ];
@@ -170,6 +164,7 @@ testLedger('a run identity that lacks a part is rejected, and never matches anot
     { from: '2026-11-20' as never },
   ])
     await assert.rejects(ledger.list(query), { name: 'InvalidLockConfigurationError' });
+  await assert.rejects(operator.rerun({ job: 'close-day' }, BY), /has no runs, so name the period\.$/);
   assert.equal((await ledger.list({ from: undefined, to: undefined })).length, 1);
   assert.equal((await ledger.list({ job: 'secret', scope: '' })).length, 1);
 });
@@ -178,10 +173,11 @@ testLedger('a running run is rerun only with force, which cuts its holder off (L
   const { guard } = place.instance();
   const other = place.instance().guard;
   const job = await runningJob(guard, dayJob());
-  await assert.rejects(other.ledger.rerun(FIRST_DAY, BY), /it is running\. .*pass force: true/);
+  const operator = operations(other);
+  await assert.rejects(operator.rerun(FIRST, BY), /it is running\. .*pass force: true/);
   assert.equal((await other.ledger.get(FIRST_DAY))?.generation, 0);
-  await other.ledger.rerun(FIRST_DAY, { ...BY, force: true });
-  assert.deepEqual(await kindsOf(other.ledger), ['lost', 'rerun']);
+  await operator.rerun(FIRST, { ...BY, force: true });
+  assert.deepEqual(await kindsOf(other), ['lost', 'rerun']);
   // The holder still has the lock, so the next claim waits for it.
   assert.deepEqual(await other.run(dayJob(), () => assert.fail('ran')), {
     executed: false,
@@ -199,7 +195,7 @@ testLedger('a failure of a holder that was cut off writes nothing either (L-53)'
   const instance = place.instance();
   const { guard } = instance;
   const job = await runningJob(guard, dayJob());
-  await guard.ledger.rerun(FIRST_DAY, { ...BY, force: true });
+  await operations(guard).rerun(FIRST, { ...BY, force: true });
   const mine = new Error('mine');
   job.fail(mine);
   assert.equal(await reasonOf(job.result), mine);
@@ -220,16 +216,17 @@ async function interrupted(place: Parameters<Parameters<typeof testLedger>[1]>[0
   await place.elapse('2m');
   const answer = await other.guard.run(dayJob(HOLD), () => assert.fail('ran'));
   assert.deepEqual(answer, { executed: false, reason: 'interrupted' });
-  return { job, other, ledger: other.guard.ledger };
+  return { job, other, ledger: other.guard.ledger, operator: operations(other.guard) };
 }
 
 testLedger('an interrupted run resolved as completed is not run again (L-54)', async (place) => {
-  const { job, other, ledger } = await interrupted(place);
-  const run = await ledger.resolve(FIRST_DAY, { ...BY, as: 'completed' });
-  assert.deepEqual([run.state, run.reason], ['completed', 'resolved']);
+  const { job, other, ledger, operator } = await interrupted(place);
+  await operator.resolve(FIRST, { ...BY, as: 'completed' });
+  const run = await ledger.get(FIRST_DAY);
+  assert.deepEqual([run?.state, run?.reason], ['completed', 'resolved']);
   assert.equal((await other.guard.run(dayJob(HOLD), () => assert.fail('ran'))).executed, false);
   await assert.rejects(
-    ledger.resolve(FIRST_DAY, { ...BY, as: 'failed' }),
+    operator.resolve(FIRST, { ...BY, as: 'failed' }),
     /it is completed\. Only an interrupted run can be resolved\./,
   );
   job.finish();
@@ -239,8 +236,8 @@ testLedger('an interrupted run resolved as completed is not run again (L-54)', a
 testLedger(
   'an interrupted run resolved as failed fails permanently, and its holder gets an error if it comes back (L-54)',
   async (place) => {
-    const { job, other, ledger } = await interrupted(place);
-    await ledger.resolve(FIRST_DAY, { ...BY, as: 'failed' });
+    const { job, other, ledger, operator } = await interrupted(place);
+    await operator.resolve(FIRST, { ...BY, as: 'failed' });
     const answer = await other.guard.run(dayJob(HOLD), () => assert.fail('ran'));
     assert.deepEqual(answer, { executed: false, reason: 'exhausted' });
     job.finish();
@@ -252,9 +249,9 @@ testLedger(
 testLedger(
   'after an interrupted run is resolved as pending, the next attempt is due at once (L-54)',
   async (place) => {
-    const { job, other, ledger } = await interrupted(place);
+    const { job, other, ledger, operator } = await interrupted(place);
     const holder = (await ledger.get(FIRST_DAY))?.claimedBy;
-    await ledger.resolve(FIRST_DAY, { ...BY, as: 'pending' });
+    await operator.resolve(FIRST, { ...BY, as: 'pending' });
     const [lost, resolved, ...more] = await ledger.history(FIRST_DAY);
     assert.deepEqual([lost?.kind, lost?.attempt, lost?.actor], ['lost', 1, holder]);
     assert.match(lost?.detail ?? '', /the attempt had started at 2026-11-20 04:00/);
@@ -278,23 +275,25 @@ testLedger(
     assert.deepEqual(await job.result, { executed: true, value: 'after all' });
     const run = await ledger.get(FIRST_DAY);
     assert.deepEqual([run?.state, run?.result], ['completed', '"after all"']);
-    assert.deepEqual(await kindsOf(ledger), ['lost', 'completed-late']);
+    assert.deepEqual(await kindsOf(other.guard), ['lost', 'completed-late']);
   },
 );
 
 testLedger('only interrupted runs can be resolved (L-54)', async (place) => {
   const { guard } = place.instance();
   await assert.rejects(guard.run(dayJob(), failing), /no bank/);
-  await assert.rejects(guard.ledger.resolve(FIRST_DAY, { ...BY, as: 'completed' }), /it is failed/);
-  await assert.rejects(guard.ledger.resolve(SECOND_DAY, { ...BY, as: 'completed' }), /no such run exists/);
+  const operator = operations(guard);
+  await assert.rejects(operator.resolve(FIRST, { ...BY, as: 'completed' }), /it is failed/);
+  await assert.rejects(operator.resolve(SECOND, { ...BY, as: 'completed' }), /no such run exists/);
 });
 
 testLedger('an operator can skip a period before it has a run, and after it has failed', async (place) => {
   const { guard } = place.instance();
   const { ledger } = guard;
   await assert.rejects(guard.run(dayJob(), failing), /no bank/);
-  await ledger.skip(FIRST_DAY, BY);
-  await ledger.skip(SECOND_DAY, BY);
+  const operator = operations(guard);
+  await operator.skip(FIRST, BY);
+  await operator.skip(SECOND, BY);
   for (const name of [FIRST_DAY, SECOND_DAY]) {
     const run = await ledger.get(name);
     assert.deepEqual([run?.state, run?.reason], ['skipped', 'operator']);
@@ -305,7 +304,7 @@ testLedger('an operator can skip a period before it has a run, and after it has 
     reason: 'skipped',
   });
   await assert.rejects(
-    ledger.skip(FIRST_DAY, BY),
+    operator.skip(FIRST, BY),
     /Cannot skip .*: it is skipped\. A run that is running, completed or skipped cannot be skipped\./,
   );
 });
@@ -320,7 +319,7 @@ testLedger(
     await guard.run(job, () => 'done');
     await place.elapse('3d');
     // As a script does. It cannot compute when the day began.
-    await place.instance().guard.ledger.skip({ ...FIRST_DAY, periodKey: '2026-11-22' }, BY);
+    await operations(place.instance().guard).skip({ ...FIRST, period: '2026-11-22' }, BY);
     const gaps = await guard.ledger.gaps('close-day');
     assert.deepEqual(
       gaps.map(({ key }) => key),
@@ -369,13 +368,13 @@ testLedger('a purge keeps unfinished runs and the newest run (L-55)', async (pla
       .map(({ scope, state }) => `${scope} ${state}`)
       .sort();
   const before = await states();
-  assert.equal(await guard.ledger.purge({ olderThan: '301d' }), 0);
-  assert.equal(await guard.ledger.purge({ olderThan: '200d' }), 1);
+  assert.equal(await purge(guard, '301d'), 0);
+  assert.equal(await purge(guard, '200d'), 1);
   assert.deepEqual(
     await states(),
     before.filter((_, index) => index !== before.indexOf('completed completed')),
   );
-  assert.equal(await guard.ledger.purge({ olderThan: '200d' }), 0);
+  assert.equal(await purge(guard, '200d'), 0);
   for (const each of [job, crashed]) {
     each.finish();
     await each.result;
@@ -394,14 +393,14 @@ testLedger(
     }
     assert.equal(days.length, 6);
     // Three of them ended before the start of the window.
-    assert.equal(await guard.ledger.purge({ olderThan: '1d' }), 3);
+    assert.equal(await purge(guard, '1d'), 3);
     assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
     await job();
     assert.equal(days.length, 7);
   },
 );
 
-testLedger('only force backfills a purged day (L-55)', async (place) => {
+testLedger('only force adds a run of a purged day (L-55)', async (place) => {
   const { guard } = place.instance();
   let runs = 0;
   const job = guard.wrap(dayJob(), () => void (runs += 1));
@@ -409,16 +408,13 @@ testLedger('only force backfills a purged day (L-55)', async (place) => {
     await job();
     await place.elapse('1d');
   }
-  assert.equal(await guard.ledger.purge({ olderThan: '8d' }), 0);
+  assert.equal(await purge(guard, '8d'), 0);
   await place.elapse('8d');
-  assert.equal(await guard.ledger.purge({ olderThan: '8d' }), 3);
+  assert.equal(await purge(guard, '8d'), 3);
   const range = { from: '2026-11-20', to: '2026-11-23' };
-  await assert.rejects(guard.backfill('close-day', range), /cannot be backfilled so far back: .*force: true/);
-  const { added } = await guard.backfill('close-day', { ...range, force: true });
-  assert.deepEqual(
-    added.map(({ key }) => key),
-    ['2026-11-20', '2026-11-21', '2026-11-22'],
-  );
+  await assert.rejects(addRuns(guard, range), /Cannot add runs of .* so far back: .*force: true/);
+  const added = await addRuns(guard, { ...range, force: true });
+  assert.deepEqual(added, ['2026-11-20', '2026-11-21', '2026-11-22']);
   assert.deepEqual(await guard.runOverdue(), { started: 3, overdue: 0 });
   assert.equal(runs, 7);
 });
@@ -434,18 +430,15 @@ testLedger(
       await job();
       await place.elapse('1d');
     }
-    // `ledger.purge` would spare the catch-up window.
+    // The act of an operator would spare the catch-up window.
     const { deleted } = await store.purge({ olderThanMs: 2 * 86_400_000, limit: 100 }, { timeoutMs: 5000 });
     assert.equal(deleted, 6);
-    await guard.ledger.skip({ job: 'close-day', periodKey: '2026-11-15' }, BY);
+    await operations(guard).skip({ job: 'close-day', period: '2026-11-15' }, BY);
     assert.deepEqual(await guard.ledger.gaps('close-day'), []);
     assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
     assert.equal(runs, 8);
     const range = { from: '2026-11-18', to: '2026-11-24' };
-    await assert.rejects(
-      guard.backfill('close-day', range),
-      /cannot be backfilled so far back: .*force: true/,
-    );
+    await assert.rejects(addRuns(guard, range), /Cannot add runs of .* so far back: .*force: true/);
     // Days that were missed after the purged days still run.
     await place.elapse('2d');
     assert.deepEqual(await guard.runOverdue(), { started: 2, overdue: 0 });

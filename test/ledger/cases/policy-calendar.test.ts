@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { weekdays, withHolidays, withWorkingDays, type BusinessCalendar } from 'cronlatch/calendar';
+import { operations } from 'cronlatch/operations';
 import { signal } from '../../support/benches/executor';
 import { eventually } from '../../support/clocks/eventually';
+import { BY } from '../../support/jobs/acts';
 import { closeDay, diary, rowsOf } from '../../support/jobs/close-day';
 import { testLedger } from '../../support/stores/ledger-tests';
 
@@ -42,10 +44,7 @@ testLedger('an operator can still run a holiday (L-34)', async (place) => {
   const job = closeDay({ calendar: china });
   guard.wrap(job, task);
   await guard.run(job, task);
-  await guard.ledger.rerun(
-    { job: 'close-day', periodKey: '2026-11-20' },
-    { actor: 'ada', reason: 'the bank is open' },
-  );
+  await operations(guard).rerun({ job: 'close-day', period: '2026-11-20' }, BY);
   assert.equal((await guard.runOverdue()).started, 1);
   assert.deepEqual([runs[0]?.generation, runs[0]?.attempt], [1, 1]);
 });

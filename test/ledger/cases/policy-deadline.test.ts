@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { LockStorageError } from 'cronlatch';
+import { operations } from 'cronlatch/operations';
 import type { Clock } from 'cronlatch/provider';
+import { BY } from '../../support/jobs/acts';
 import { closeDay, diary, failing, rowsOf } from '../../support/jobs/close-day';
 import type { LedgerPlace } from '../../support/stores/ledger-place';
 import { testLedger } from '../../support/stores/ledger-tests';
@@ -203,9 +205,7 @@ testLedger('a run that an operator reruns starts, however late it is (L-33)', as
   instance.guard.wrap(job, task);
   const late = await instance.guard.run({ ...job, scheduledAt: minutesAgo(90) }, task);
   assert.deepEqual(late, { executed: false, reason: 'deadline' });
-  const [skipped] = await instance.guard.ledger.list({});
-  assert.ok(skipped);
-  await instance.guard.ledger.rerun(skipped, { actor: 'Ada', reason: 'the bank waits' });
+  await operations(instance.guard).rerun({ job: 'close-day' }, BY);
   assert.deepEqual(await instance.guard.runOverdue(), { started: 1, overdue: 0 });
   assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed']);
   assert.equal(runs.length, 1);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { ClaimLostError, InvalidLockUseError } from 'cronlatch';
 import fc from 'fast-check';
+import { BY } from '../../support/jobs/acts';
 import type { RunBench } from './run-bench';
 import type { Ending, RunModel } from './run-model';
 
@@ -88,8 +89,6 @@ const elapse = fc.integer({ min: 1, max: 15 }).map((minutes) =>
   }),
 );
 
-const ACT = { actor: 'ada', reason: 'she knows' };
-
 /** An operator's action succeeds if the model allows it, and is rejected otherwise. */
 async function allowed(mayBeDone: boolean, act: Promise<unknown>): Promise<void> {
   if (mayBeDone) await act;
@@ -100,7 +99,7 @@ const rerun = fc
   .boolean()
   .map((force) =>
     command(`rerun${force ? ' with force' : ''}`, async (model, bench) =>
-      allowed(model.rerun(force), bench.ledger.rerun(bench.key, { ...ACT, force })),
+      allowed(model.rerun(force), bench.operator.rerun(bench.subject, { ...BY, force })),
     ),
   );
 
@@ -108,12 +107,12 @@ const resolve = fc
   .constantFrom('completed' as const, 'failed' as const, 'pending' as const)
   .map((as) =>
     command(`resolve as ${as}`, async (model, bench) =>
-      allowed(model.resolve(as), bench.ledger.resolve(bench.key, { ...ACT, as })),
+      allowed(model.resolve(as), bench.operator.resolve(bench.subject, { ...BY, as })),
     ),
   );
 
 const skip = fc.constant(
-  command('skip', async (model, bench) => allowed(model.skip(), bench.ledger.skip(bench.key, ACT))),
+  command('skip', async (model, bench) => allowed(model.skip(), bench.operator.skip(bench.subject, BY))),
 );
 
 /** Some commands are more frequent, so that many runs make progress before an operator acts on them. */

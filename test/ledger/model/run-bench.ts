@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { currentRun, FatalJobError, type JobGuard, type JobConfiguration, type TaskResult } from 'cronlatch';
+import { operations, type Operations } from 'cronlatch/operations';
 import { signal } from '../../support/benches/executor';
 import type { Instance, LedgerPlace } from '../../support/stores/ledger-place';
 import { LEASE, RETRY_DELAY, type Ending, type ModelClaim, type ModelPolicy } from './run-model';
@@ -103,17 +104,17 @@ export class RunBench {
     await this.place.elapse(`${minutes}m`);
   }
 
-  get ledger(): JobGuard['ledger'] {
-    return this.#guard.ledger;
+  get operator(): Operations {
+    return operations(this.#guard);
   }
 
-  get key(): { job: string; periodKey: string } {
-    return { job: this.#job.name, periodKey: 'only' };
+  get subject(): { job: string; period: string } {
+    return { job: this.#job.name, period: 'only' };
   }
 
   /** The contents of the row, if it exists. */
   async row(): Promise<object | undefined> {
-    const rows = await this.ledger.list({ job: this.#job.name });
+    const rows = await this.#guard.ledger.list({ job: this.#job.name });
     assert.ok(rows.length <= 1, 'a period has one row');
     const [run] = rows;
     if (run === undefined) return undefined;

@@ -8,6 +8,7 @@ import { insertFinishedRuns } from '../../support/databases/finished-runs';
 import { testOnEvery } from '../../support/databases/fresh';
 import { databaseNowUs } from '../../support/databases/lock-table';
 import { createRunTables, ledgerDataSource, shiftRunsBack } from '../../support/databases/run-tables';
+import { addRuns, purge } from '../../support/jobs/acts';
 import { LIMIT } from '../../support/jobs/runs';
 import { TypeOrmRunStore } from '../../support/stores/typeorm-run-store';
 
@@ -73,12 +74,12 @@ testPurge(
     const { maintenance, database, stranger, days } = bench;
     await database.ask('START TRANSACTION');
     await database.ask(`SELECT id ${OF_JOB} = '${days[2]?.key}' FOR UPDATE`);
-    assert.equal(await maintenance.ledger.purge({ olderThan: '2d' }), 17);
+    assert.equal(await purge(maintenance, '2d'), 17);
     await stranger.commit();
     await assertNothingMissed(bench);
     assert.ok(await bench.guard.ledger.get({ job: JOB.name, periodKey: days[2]?.key ?? '' }));
     const range = { from: days[0]?.key ?? '', to: days[10]?.key ?? '' };
-    await assert.rejects(bench.guard.backfill(JOB.name, range), /cannot be backfilled so far back/);
+    await assert.rejects(addRuns(bench.guard, range), /Cannot add runs of .* so far back/);
   },
 );
 
@@ -89,10 +90,10 @@ testPurge(
     const half = days.slice(0, 9).map(({ key }) => `'${key}'`);
     await database.ask('START TRANSACTION');
     for (const key of half) await database.ask(`DELETE ${OF_JOB} = ${key}`);
-    assert.equal(await maintenance.ledger.purge({ olderThan: '2d' }), 9);
+    assert.equal(await purge(maintenance, '2d'), 9);
     await database.ask('ROLLBACK');
     await assertNothingMissed(bench);
-    assert.equal(await maintenance.ledger.purge({ olderThan: '2d' }), 9);
+    assert.equal(await purge(maintenance, '2d'), 9);
     await assertNothingMissed(bench);
   },
 );
@@ -103,7 +104,7 @@ testPurge('a purge that fails halfway leaves no day that counts as missed (L-55)
   const rename = (from: string, to: string): Promise<unknown> =>
     application.query(`ALTER TABLE cronlatch_run_event RENAME COLUMN ${from} TO ${to}`);
   await rename('actor', 'actors');
-  await assert.rejects(maintenance.ledger.purge({ olderThan: '2d' }));
+  await assert.rejects(purge(maintenance, '2d'));
   await rename('actors', 'actor');
   await assertNothingMissed(bench);
   assert.equal((await bench.guard.ledger.list({ limit: 100 })).length, 20);
@@ -113,15 +114,9 @@ testPurge('two purges at once delete each run once, and no day counts as missed 
   const { maintenance, guard, application } = bench;
   await insertFinishedRuns(application, { count: 5000, period: 'hour' });
   await insertFinishedRuns(application, { job: 'slots', count: 5000, period: 'none' });
-  const purges = await Promise.all(
-    [maintenance, guard].map(({ ledger }) => ledger.purge({ olderThan: '31d' })),
-  );
-  const expected = 2 * (5000 - 31 * 24);
-  assert.equal(
-    purges.reduce((sum, count) => sum + count, 0),
-    expected,
-  );
-  assert.equal(await maintenance.ledger.purge({ olderThan: '2d' }), 18 + 2 * 29 * 24);
+  const [one = 0, other = 0] = await Promise.all([maintenance, guard].map((each) => purge(each, '31d')));
+  assert.equal(one + other, 2 * (5000 - 31 * 24));
+  assert.equal(await purge(maintenance, '2d'), 18 + 2 * 29 * 24);
   await assertNothingMissed(bench);
 });
 
@@ -133,8 +128,8 @@ testOnEvery(
     await insertFinishedRuns(application, { job: 'slots', count: 20_000, period: 'none' });
     await insertFinishedRuns(application, { job: 'ticks', count: 20_000, period: 'tick' });
     await using guard = closing(await createJobGuard(application, { logger: false }));
-    assert.equal(await guard.ledger.purge({ olderThan: '36500d' }), 19_000, 'the newest 1,000 ticks stay');
-    assert.equal(await guard.ledger.purge({ olderThan: '1d' }), 2 * (20_000 - 24) + 1000 - 24);
-    assert.equal(await guard.ledger.purge({ olderThan: '1d' }), 0);
+    assert.equal(await purge(guard, '36500d'), 19_000, 'the newest 1,000 ticks stay');
+    assert.equal(await purge(guard, '1d'), 2 * (20_000 - 24) + 1000 - 24);
+    assert.equal(await purge(guard, '1d'), 0);
   },
 );

@@ -1,9 +1,9 @@
-import { RunsAndRequests } from '../stores/in-memory-requests';
+import { RunsAndActs } from '../stores/in-memory-acts';
 import { guardBench, type GuardBench } from './guard';
 import { newGuard, type GuardOptions } from './guard-with-runs';
 
 export interface GuardOfRuns extends GuardBench {
-  readonly runStore: RunsAndRequests;
+  readonly runStore: RunsAndActs;
   /** For a second guard on the same stores. */
   readonly options: () => GuardOptions;
 }
@@ -15,7 +15,7 @@ export interface GuardOfRuns extends GuardBench {
 export function guardOfRuns(options: Partial<GuardOptions> = {}): GuardOfRuns {
   const bench = guardBench();
   const { provider: lockProvider, clock, events } = bench;
-  const runStore = new RunsAndRequests({ clock });
+  const runStore = new RunsAndActs({ clock });
   const own = { lockProvider, runStore, clock, events, pollInterval: false, logger: false } as const;
   const all = { ...own, ...options };
   return { ...bench, runStore, guard: newGuard(all), options: () => all };

@@ -25,7 +25,7 @@ const RUN_INSTANTS = [
 
 const JOB_INSTANTS = ['declared_at', 'answered_at', 'registered_at'];
 
-const REQUEST_INSTANTS = ['created_at', 'due_at', 'expires_at', 'lease_until', 'ended_at'];
+const ACT_INSTANTS = ['at', 'due_at', 'expires_at', 'lease_until', 'ended_at'];
 
 /**
  * For the ledger, moving everything but its periods back in time equals the passing of time. Periods keep
@@ -40,8 +40,8 @@ export async function shiftJobsBack(dataSource: DataSource, milliseconds: number
   await shiftBack(dataSource, 'cronlatch_job', JOB_INSTANTS, milliseconds);
 }
 
-export async function shiftRequestsBack(dataSource: DataSource, milliseconds: number): Promise<void> {
-  await shiftBack(dataSource, 'cronlatch_run_request', REQUEST_INSTANTS, milliseconds);
+export async function shiftActsBack(dataSource: DataSource, milliseconds: number): Promise<void> {
+  await shiftBack(dataSource, 'cronlatch_run_act', ACT_INSTANTS, milliseconds);
 }
 
 export async function shiftPeriodsBack(dataSource: DataSource, milliseconds: number): Promise<void> {

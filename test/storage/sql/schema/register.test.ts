@@ -90,7 +90,7 @@ testOn('postgres', 'a user without privileges on the table is warned once, and i
   await withRunStore(database, {}, () =>
     withUser('postgres', database, async ({ account, url }) => {
       await ask(
-        `GRANT SELECT, INSERT, UPDATE ON shedlock, cronlatch_run, cronlatch_run_event, cronlatch_run_request TO ${account}`,
+        `GRANT SELECT, INSERT, UPDATE ON shedlock, cronlatch_run, cronlatch_run_event, cronlatch_run_act, cronlatch_run_notice TO ${account}`,
       );
       await ask(`GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${account}`);
       for (const privilege of ['REFERENCES', 'SELECT', 'SELECT, INSERT']) {
