@@ -12,7 +12,3 @@ export function dayJob(
 /** The run of this job on the day on which the time of a test begins. */
 export const FIRST_DAY = { job: 'close-day', periodKey: '2026-11-20' } as const;
 export const SECOND_DAY = { job: 'close-day', periodKey: '2026-11-21' } as const;
-
-/** The same runs for an operator's act. */
-export const FIRST = { job: 'close-day', period: '2026-11-20' } as const;
-export const SECOND = { job: 'close-day', period: '2026-11-21' } as const;
