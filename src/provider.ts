@@ -27,7 +27,7 @@ export type { RunLogEntry, RunState, RunSummary } from './ledger';
 // The register of jobs.
 export type { DeclaredJob, DeclaredSchedule, RegisteredJob } from './ledger';
 
-// Tools for operators, on `guard`, `guard.ledger`.
+// Tools for operators, on `guard` and `guard.ledger`.
 export type { RunningLock } from './core';
 export type { Explanation, OperatorAct, RunLedger, RunName } from './ledger';
 

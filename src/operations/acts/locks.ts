@@ -92,7 +92,7 @@ async function planPause(desk: Desk, values: Values): Promise<Plan> {
 async function subjectOf(desk: Desk, values: Values) {
   const [job, lock] = [optionalText(values, 'job'), optionalText(values, 'lock')];
   if ((job === undefined) === (lock === undefined))
-    throw new InvalidLockConfigurationError('Name either a job, or a lock with lock.');
+    throw new InvalidLockConfigurationError('Name either a job or a lock.');
   if (job === undefined) return { lock: lock ?? '', job, known: undefined };
   const known = await desk.jobs();
   return { lock: known.lockOf(job), job, known };
