@@ -1,9 +1,10 @@
 import type { Command, Option } from 'commander';
+import { ACTS } from '../operations/acts';
 
 /** The commands by what an operator wants to do. */
 const GROUPS = {
   'Look:': 'status dashboard why history logs locks jobs doctor',
-  'Act:': 'run pause resume rerun resolve skip release forget purge',
+  'Act:': [...ACTS.keys()].join(' '),
   'Set up:': 'init sql completion',
   'Run:': 'exec demo',
 };

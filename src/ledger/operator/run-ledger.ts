@@ -150,7 +150,7 @@ refuseGone(RunLedger, 'guard.ledger', {
 });
 
 /** For operations that need the start and end of a job's periods. */
-export function notRegisteredError(job: string): InvalidLockUseError {
+function notRegisteredError(job: string): InvalidLockUseError {
   return new InvalidLockUseError(
     `Job '${job}' is not registered with this guard, so its periods are unknown here. Pass its instance to scheduleJobs, or create the job with guard.wrap.`,
   );
