@@ -43,7 +43,7 @@ export interface Act {
   readonly verb: Verb;
   /** The operands of the command: names of values. */
   readonly operands: string;
-  /** What the help of the command tells about it. */
+  /** What the help of the command shows about it. */
   readonly summary: string;
   /** On the button of its form. */
   readonly label: string;
