@@ -46,16 +46,16 @@ testOperated('no command starts a job of the application', async ({ url, call, r
     `exports.guard = require(${SQLITE}).createJobGuard(${JSON.stringify(url)}, { logger: false }).then((guard) => {
       const bill = guard.wrap(${job}, () => console.log('started'));
       const poll = async () => void (await guard.runOverdue(), console.log('checked'));
-      const { hold } = guard.locks;
-      guard.locks.hold = async (...held) => (await poll(), await hold.apply(guard.locks, held));
+      const { inspect } = guard.locks;
+      guard.locks.inspect = async (name) => (await poll(), await inspect.call(guard.locks, name));
       process.stdin.once('end', () => void Promise.all([bill(), poll()])).resume();
       return guard;
     });`,
   );
   const period = await runDaysAgo('bill', 0, new Error('no disk'));
   assert.equal((await call(`rerun bill ${period} --yes --reason why`)).status, 0);
-  const held = await call(`hold other --until 1h --yes --reason why --app ${app}`);
-  assert.match(held.stdout, /\nchecked\nheld as /);
+  const held = await call(`pause --lock other --yes --reason why --app ${app}`);
+  assert.match(held.stdout, /^checked\n.*\nPaused: /s);
   assert.ok(!held.stdout.includes('started'));
   const skipped = await call(`exec --app ${app} --name other --at-most 1m true`);
   assert.match(skipped.stderr, /^cronlatch: job 'other' skipped: locked by hold\/.+\n$/);

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { cronlatch, errorLines } from './cronlatch';
 import { DAY_MS } from './operated';
 import { DAILY, IGNORES, JOB, testExec, testExecOn } from './exec-bench';
+import { operations } from 'cronlatch/operations';
 
 const CLEANS_UP = [process.execPath, 'test/cli/fixtures/cleans-up.cjs'];
 const ENDS = [
@@ -164,10 +165,7 @@ testExec(
     assert.equal((await exec(...DAILY, '--scheduled-at', yesterday, '--', 'sh', '-c', 'exit 3')).status, 3);
     const [run] = await guard.ledger.list({ job: 'nightly' });
     assert.ok(run);
-    await guard.ledger.rerun(
-      { job: 'nightly', periodKey: run.periodKey },
-      { actor: 'test', reason: 'now', force: true },
-    );
+    await operations(guard).rerun({ job: 'nightly' }, { actor: 'test', reason: 'now', force: true });
     const both = await exec(
       ...DAILY,
       '--',
@@ -196,13 +194,15 @@ testExec('a scheduled time from 31 days ago to five minutes ahead is run', async
   }
 });
 
-testExec('an operator who holds the lock is named, and the program does not run', async ({ exec, guard }) => {
-  const until = new Date(Date.now() + 3_600_000);
-  await guard.locks.hold('nightly', { actor: 'anne', reason: 'audit', until });
-  const skipped = await exec(...JOB, '--', 'sh', '-c', 'echo ran');
-  assert.equal(skipped.stdout, '');
-  assert.match(errorLines(skipped)[0] ?? '', /^job 'nightly' skipped: locked by hold\/anne\/audit\//);
-});
+testExec(
+  'an operator who has paused the lock is named, and the program does not run',
+  async ({ exec, guard }) => {
+    await operations(guard).pause({ lock: 'nightly' }, { actor: 'anne', reason: 'audit' });
+    const skipped = await exec(...JOB, '--', 'sh', '-c', 'echo ran');
+    assert.equal(skipped.stdout, '');
+    assert.match(errorLines(skipped)[0] ?? '', /^job 'nightly' skipped: locked by hold\/anne\/audit\//);
+  },
+);
 
 for (const options of [JOB, DAILY])
   void test(`a signal before the lock is granted ends the command, and nothing runs: ${options.length} options`, async () => {
@@ -249,7 +249,7 @@ const WRONG: readonly (readonly [args: readonly string[], line: RegExp])[] = [
   [[...DAILY, '--scheduled-at', '2026-11-22T03:00', 'true'], /^--scheduled-at is "2026-11-22T03:00": use/],
   [
     [...DAILY, '--job-name', 'close-day-20261124', 'true'],
-    /^--job-name is "close-day-20261124", which ends in the minute 2008-07-10T05:24Z, more than 31 days behind the clock of this host\. Nothing has run\. Pass .+ --scheduled-at, .+ cronlatch backfill\.$/,
+    /^--job-name is "close-day-20261124", which ends in the minute 2008-07-10T05:24Z, more than 31 days behind the clock of this host\. Nothing has run\. Pass .+ --scheduled-at, .+ cronlatch run JOB --from DATE --to DATE\.$/,
   ],
   [
     [...JOB, '--job-name', 'export-99999999', 'true'],
@@ -257,7 +257,7 @@ const WRONG: readonly (readonly [args: readonly string[], line: RegExp])[] = [
   ],
   [
     [...DAILY, '--scheduled-at', '2020-01-01T03:00Z', 'true'],
-    /^--scheduled-at is "2020-01-01T03:00Z", more than 31 days behind the clock of this host\. Nothing has run\. .+ cronlatch backfill\.$/,
+    /^--scheduled-at is "2020-01-01T03:00Z", more than 31 days behind the clock of this host\. Nothing has run\. .+ cronlatch run JOB --from DATE --to DATE\.$/,
   ],
   [
     [...DAILY, '--scheduled-at', '2099-01-01T03:00Z', 'true'],

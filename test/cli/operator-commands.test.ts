@@ -3,6 +3,7 @@ import { hostname, userInfo } from 'node:os';
 import { errorLines } from './cronlatch';
 import { testOperated } from './operated';
 import { dailyJob, dueJob, ledgerOf, register, registerEarlier } from './year-of-runs';
+import { operations } from 'cronlatch/operations';
 
 const MINUTE_MS = 60_000;
 const LIMITS = { timeoutMs: 5000 };
@@ -16,7 +17,7 @@ testOperated(
     await registerEarlier(bench, dailyJob('bill'));
     await runDaysAgo('bill', 3);
     const failed = await runDaysAgo('bill', 1, new Error('no disk'));
-    const { missed } = await json(`missed bill --from ${daysAgo(5)}`, 5);
+    const { missed } = await json(`history bill --missed --from ${daysAgo(5)}`, 5);
     assert.deepEqual(keysOf(missed, 'key'), [daysAgo(2)]);
     const { runs } = await json('history bill');
     assert.deepEqual(keysOf(runs, 'state'), ['failed', 'completed']);
@@ -25,7 +26,7 @@ testOperated(
       [keysOf([before, run], 'state'), actor, reason],
       [['failed', 'pending'], 'ann', 'ticket 7'],
     );
-    const { added } = await json(`backfill bill --from ${daysAgo(2)} --to ${daysAgo(0)} ${CHANGE}`);
+    const { added } = await json(`run bill --from ${daysAgo(2)} --to ${daysAgo(0)} ${CHANGE}`);
     assert.deepEqual(keysOf(added, 'key'), [daysAgo(2)]);
     const { events } = await json(`history bill ${failed}`);
     assert.deepEqual(keysOf(events, 'kind'), ['failed', 'rerun']);
@@ -52,7 +53,7 @@ testOperated(
     assert.match(errorLines(other)[0] ?? '', /is held by '.+', not by 'other\/1\/id'\./);
     const released = await call(`${command.replace('cronlatch ', '').replace('--reason TEXT', CHANGE)}`);
     assert.equal(released.status, 0);
-    assert.match(released.stdout, /\nreleased clean up\n$/);
+    assert.match(released.stdout, /\nReleased\.\n$/);
     const again = await call(`release 'clean up' --owner ${lockedBy} ${CHANGE}`);
     assert.deepEqual(
       [again.status, errorLines(again)],
@@ -69,14 +70,10 @@ testOperated(
 
 testOperated('locks shows who holds a lock, and release accepts that', async ({ guard, call }) => {
   await guard.lockManager().tryLock({ name: 'job', lockAtMostFor: '1h' });
-  const hold = {
-    until: new Date(Date.now() + 3_600_000),
-    actor: 'ann@ops/1',
-    reason: 'an audit/of the books',
-  };
-  await guard.locks.hold('held', hold);
+  const by = { actor: 'ann@ops/1', reason: 'an audit/of the books' };
+  await operations(guard).pause({ lock: 'held' }, { ...by, until: '1h' });
   const { stdout } = await call('locks');
-  assert.match(stdout, /^held +‖ on hold +ann@ops\/1: an audit\/of the books +(\w{3} )?\d\d:\d\d /m);
+  assert.match(stdout, /^held +‖ paused +ann@ops\/1: an audit\/of the books +(\w{3} )?\d\d:\d\d /m);
   const [, holder = ''] = /^job +▶ held +(\S+) /m.exec(stdout) ?? [];
   assert.equal(holder, `${hostname()}/${process.pid}`);
   assert.match((await call('locks --verbose')).stdout, new RegExp(`^job .* ${holder}/[\\da-f-]{36} `, 'm'));
@@ -211,12 +208,15 @@ testOperated(
 );
 
 testOperated(
-  'a run to do again is the newest one, or that of today or yesterday, and missed needs no date',
+  'a run to do again is the newest one, or that of today or yesterday, and --missed needs no date',
   async (bench) => {
     const { guard, json, call, runDaysAgo } = bench;
     await registerEarlier(bench, dailyJob('bill'));
     await runDaysAgo('bill', 4);
-    assert.deepEqual(keysOf((await json('missed bill', 5))['missed'], 'key'), [3, 2, 1].map(daysAgo));
+    assert.deepEqual(
+      keysOf((await json('history bill --missed', 5))['missed'], 'key'),
+      [3, 2, 1].map(daysAgo),
+    );
     await runDaysAgo('bill', 1, new Error('no disk'));
     const rerun = async (period: string) =>
       ((await json(`rerun bill ${period} --force ${CHANGE}`))['run'] as { periodKey: string }).periodKey;
@@ -258,12 +258,11 @@ testOperated(
 );
 
 testOperated('why reads the owner of a lock as all other commands do', async ({ guard, call, query }) => {
-  const hold = { actor: 'team/ops 100%', reason: 'audit/books', until: new Date(Date.now() + 3_600_000) };
-  assert.equal(await guard.locks.hold('bill', hold), true);
+  await operations(guard).pause({ lock: 'bill' }, { actor: 'team/ops 100%', reason: 'audit/books' });
   const held = await call('why bill');
   assert.match(
     held.stdout,
-    /^.+ · times in \S+\nteam\/ops 100% holds lock 'bill': audit\/books\. No instance runs the job\. The hold began at .+, and ends at .+\n {2}cronlatch unhold bill /,
+    /^.+ · times in \S+\nteam\/ops 100% has paused lock 'bill': audit\/books\. No instance runs the job\. The pause began at .+, and ends .+\n {2}cronlatch resume --lock bill /,
   );
   await guard.lockManager().tryLock({ name: 'send', lockAtMostFor: '10m' });
   const owner = 'hold/17/5718926d-b3c9-40f8-9b04-5ab8fa7cfb6b/1';
@@ -282,7 +281,7 @@ testOperated(
     const [, command = ''] = /^ {2}cronlatch (release .+)$/m.exec(stdout) ?? [];
     assert.match(command, / -- --yes$/);
     const released = await call(command.replace('TEXT', 'crashed --yes'));
-    assert.deepEqual([released.status, released.stdout.split('\n').at(-2)], [0, 'released --yes']);
+    assert.deepEqual([released.status, released.stdout.split('\n').at(-2)], [0, 'Released.']);
   },
 );
 
@@ -368,7 +367,7 @@ testOperated(
     assert.equal(forced.status, 0);
     assert.match(
       forced.stdout,
-      / A holder that is still running can no longer complete it, but is not stopped\.\n/,
+      /\nIt has completed, and its work will be done a second time\.\nRecorded\. It was due /,
     );
     const { run, actor } = await json(`skip bill ${daysAgo(2)} ${CHANGE}`);
     assert.deepEqual([keysOf([run], 'state'), actor], [['skipped'], `${userInfo().username}@${hostname()}`]);
@@ -388,7 +387,7 @@ testOperated(
     await bench.query(`UPDATE cronlatch_run SET updated_at = updated_at - 3600000000`);
     assert.equal((await json(`purge --older-than 1m ${CHANGE}`))['deleted'], 2);
     await bench.query(`UPDATE shedlock SET lock_until = 1767225600000000`);
-    assert.match((await call(`purge --locks --older-than 1d ${CHANGE}`)).stdout, /\ndeleted 1\n$/);
+    assert.match((await call(`purge --locks --older-than 1d ${CHANGE}`)).stdout, /\nDeleted 1\.\n$/);
   },
 );
 

@@ -38,7 +38,7 @@ for (const [what, declared] of Object.entries(UNREADABLE))
     assert.ok(stdout.includes(`${text}\n  cronlatch forget new --reason TEXT\n`), stdout);
     const { jobs, unreadable } = await json('jobs');
     assert.deepEqual([jobs, unreadable].map(namesIn), [['late'], ['new']]);
-    assert.deepEqual(errorLines(await call('missed new --from 2026-11-01')), [text]);
+    assert.deepEqual(errorLines(await call('history new --missed --from 2026-11-01')), [text]);
     assert.equal((await call('why late')).status, 0);
   });
 
@@ -54,7 +54,7 @@ testOperated(
       assert.ok(stdout.split('\n').includes(text), stdout);
       assert.doesNotMatch(stdout, /forget/);
     }
-    assert.deepEqual(errorLines(await bench.call('missed new --from 2026-11-01')), [text]);
+    assert.deepEqual(errorLines(await bench.call('history new --missed --from 2026-11-01')), [text]);
   },
 );
 
@@ -106,7 +106,7 @@ testOperated(
       [again.status, errorLines(again)],
       [4, ["Cannot forget job 'gone': it is not registered."]],
     );
-    assert.equal((await call(`forget stays ${CHANGE}`)).stdout.split('\n').at(-2), 'forgot stays');
+    assert.equal((await call(`forget stays ${CHANGE}`)).stdout.split('\n').at(-2), 'Forgotten.');
     assert.deepEqual((await call('status --check')).stdout, 'no problems\n');
   },
   EVERY,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { closing } from '../support/benches/closing';
-import { cronlatch, errorLines } from './cronlatch';
-import { testOperated, wordsOf, type Operated } from './operated';
+import { errorLines } from './cronlatch';
+import { testOperated, type Operated } from './operated';
+import { operations } from 'cronlatch/operations';
 
 const ACT = `--yes --reason 'the bank was late' --actor anne`;
 const EVERY = ['mysql', 'mariadb', 'postgres', 'sqlite'] as const;
@@ -23,14 +24,10 @@ testOperated(
       for (const failure of failures) throw failure;
     });
     const done = await bench.call(`run bill --wait ${ACT}`);
-    assert.deepEqual([done.status, done.stderr], [0, '']);
+    assert.deepEqual([done.status, done.stderr], [0, 'cronlatch: Requested. The request expires in 1h.\n']);
     assert.match(
       done.stdout,
-      /^An instance starts job bill for \d{4}-\d\d-\d\d at its next check for overdue runs/,
-    );
-    assert.match(
-      done.stdout,
-      /\nRequested\. The request expires in 1h\.\nJob bill: completed on \S+\/\d+\.\n$/,
+      /^An instance starts job bill for \d{4}-\d\d-\d\d at its next check for overdue runs.*\nJob bill: completed on \S+\/\d+\.\n$/,
     );
     const key = (await bench.guard.ledger.lastRequest('bill'))?.periodKey;
     assert.match((await bench.call(`history bill ${key}`)).stdout, /requested +anne +the bank was late/);
@@ -63,8 +60,19 @@ testOperated(
         [misspelt.status, errorLines(misspelt)],
         [2, [`There is no job 'repor'. Did you mean 'report'?`]],
       );
-      const wrong = await bench.call(`run report --within soon ${ACT}`);
-      assert.equal(wrong.status, 2);
+      for (const [args, line] of [
+        ['run report --within soon', /^--within is "soon"/],
+        ['run bill --from 2026-11-01', /^--to is undefined: pass a text\.$/],
+        ['run bill --from 2026-11-01 --to 2026-11-31', /^--to is "2026-11-31"/],
+        ['run bill today --from 2026-11-01 --to 2026-11-02', /^Name either a period, or a range/],
+        ['pause', /^Name either a job, or a lock /],
+        ['pause bill --until tomorrow', /^--until is "tomorrow": use an instant with its offset, such as /],
+        ['purge --older-than soon', /^--older-than is "soon"/],
+      ] as const) {
+        const wrong = await bench.call(`${args} ${ACT}`);
+        assert.deepEqual([wrong.status, wrong.stdout], [2, ''], args);
+        assert.match(errorLines(wrong).join(), line);
+      }
     }
     await bench.query(`UPDATE cronlatch_job SET registered_at = registered_at - 181000000`);
     const gone = await bench.call(`run report ${ACT}`);
@@ -78,11 +86,7 @@ testOperated(
 
 testOperated('a request that expires ends with 75, and a second one is refused', async (bench) => {
   await using _instance = await instanceOf(bench);
-  await bench.guard.locks.hold('report', {
-    until: new Date(Date.now() + 600_000),
-    actor: 'bob',
-    reason: 'audit',
-  });
+  await operations(bench.guard).pause({ lock: 'report' }, { actor: 'bob', reason: 'audit' });
   const { request } = await bench.json(`run report ${ACT}`);
   assert.equal((request as { state: string }).state, 'open');
   const second = await bench.call(`run report ${ACT}`);
@@ -95,11 +99,4 @@ testOperated('a request that expires ends with 75, and a second one is refused',
   const { status, stdout } = await bench.call(`run report --within 1s --wait ${ACT}`);
   assert.equal(status, 75);
   assert.match(stdout, /The request has expired, and job report has not started(: locked)?\.\n$/);
-});
-
-testOperated('without --yes and a terminal, nothing is requested', async (bench) => {
-  await using _instance = await instanceOf(bench);
-  const { status } = await cronlatch(wordsOf(`run report --reason audit --url ${bench.url}`));
-  assert.equal(status, 2);
-  assert.equal(await bench.guard.ledger.lastRequest('report'), undefined);
 });

@@ -72,8 +72,8 @@ testAsReader(
   'a change without the right to write names the right',
   async ({ url, database }) => {
     await cronlatch(['init', '--url', database.url]);
-    const hold = ['hold', 'job', '--until', '1h', '--reason', 'a test', '--yes'];
-    const ended = await cronlatch([...hold, '--url', url()]);
+    const pause = ['pause', '--lock', 'job', '--reason', 'a test', '--yes'];
+    const ended = await cronlatch([...pause, '--url', url()]);
     assert.equal(ended.status, 1);
     assert.match(
       errorLines(ended).join('\n'),

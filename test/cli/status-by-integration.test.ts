@@ -5,6 +5,7 @@ import { Cron } from '@nestjs/schedule';
 import { OncePer, SchedulerLock, type GuardConfiguration } from 'cronlatch';
 import { periodAt } from 'cronlatch/calendar';
 import { scheduleLocked } from 'cronlatch/node-cron';
+import { operations } from 'cronlatch/operations';
 import { startWith } from '../integrations/nestjs/application';
 import { DAY_MS, testOperated, type Operated } from './operated';
 import { started } from './started';
@@ -163,9 +164,10 @@ for (const integration of ['node-cron', 'nest', 'wrap', 'exec'] as const) {
       async (bench) => {
         await declare(bench, integration, state !== 'disabled');
         if (state !== 'new') await stopAt(bench, integration, unanswered);
-        const of = { actor: 'anna', reason: 'a move', until: new Date(NOW.getTime() + DAY_MS) };
+        const by = { actor: 'anna', reason: 'a move' };
         if (state === 'paused')
-          for (const kind of KINDS) await bench.guard.locks.hold(configurationOf(integration, kind).name, of);
+          for (const kind of KINDS)
+            await operations(bench.guard).pause({ lock: configurationOf(integration, kind).name }, by);
         const expected = KINDS.map((kind): [string, string[]] => {
           const { name } = configurationOf(integration, kind);
           return [name, expectedProblems(name, kind, state, unanswered)];

@@ -4,6 +4,7 @@ import { errorLines } from './cronlatch';
 import { DAY_MS, testOperated } from './operated';
 import { started } from './started';
 import { dailyJob, dueJob, ledgerOf, register, registerEarlier } from './year-of-runs';
+import { operations } from 'cronlatch/operations';
 
 const LIMITS = { timeoutMs: 5000 };
 const HOUR_MS = 3_600_000;
@@ -45,7 +46,7 @@ testOperated(
         `✗ The run of job 'broken' for ${failed} failed permanently AGO, after attempt 1: Error: no disk. To run it again:`,
         `  cronlatch rerun broken ${failed} --reason TEXT`,
         `○ Job 'gap' has missed ${first} and 2 more. To run them:`,
-        `  cronlatch backfill gap --from ${first} --to ${daysAfter(newest, 3)} --reason TEXT`,
+        `  cronlatch run gap --from ${first} --to ${daysAfter(newest, 3)} --reason TEXT`,
         "✗ Job 'late' is late: its tick was due AGO, and no instance has answered it.",
         '  cronlatch why late',
         '',
@@ -70,7 +71,7 @@ testOperated(
     assert.equal(checked.status, 5);
     assert.deepEqual(checked.stdout.replace(/\S+ \d\d:\S+Z/g, 'T').split('\n'), [
       `The run of job 'broken' for ${failed} failed permanently at T, after attempt 1: Error: no disk. To run it again: cronlatch rerun broken ${failed} --reason TEXT`,
-      `Job 'gap' has missed ${first} and 2 more. To run them: cronlatch backfill gap --from ${first} --to ${daysAfter(newest, 3)} --reason TEXT`,
+      `Job 'gap' has missed ${first} and 2 more. To run them: cronlatch run gap --from ${first} --to ${daysAfter(newest, 3)} --reason TEXT`,
       "Job 'late' is late: its tick was due at T, and no instance has answered it. cronlatch why late",
       '',
     ]);
@@ -147,7 +148,7 @@ testOperated('without problems, status --check ends with 0', async ({ guard, cal
 });
 
 testOperated(
-  'status shows holds, locks that are held or kept, standby, disabled and undeclared jobs in words of their own',
+  'status shows pauses, locks that are held or kept, standby, disabled and undeclared jobs in words of their own',
   async ({ guard, call, json, query, runDaysAgo }) => {
     const lockOnly = { kind: 'lock', timeZone: undefined, schedules: [] } as const;
     await register(
@@ -162,19 +163,19 @@ testOperated(
     await locks.tryLock({ name: 'held', lockAtMostFor: '2h' });
     await locks.tryLock({ name: 'of no job', lockAtMostFor: '2h' });
     await (await locks.tryLock({ name: 'waits', lockAtMostFor: '2h', lockAtLeastFor: '1h' }))?.unlock();
-    const until = new Date(Date.now() + 2 * HOUR_MS);
-    await guard.locks.hold('-y', { until, actor: 'anne', reason: 'moving\u202eback' });
+    const by = { actor: 'anne', reason: 'moving\u202eback' };
+    await operations(guard).pause({ lock: '-y' }, { ...by, until: '2h' });
     await query(
       `UPDATE cronlatch_job SET registered_at = registered_at - ${8 * DAY_MS * 1000} WHERE job_name = 'gone'`,
     );
 
     const { stdout } = await call('status');
-    assert.match(stdout, /\n6 jobs: 1 running, 1 on hold, 1 standby, 1 kept, 1 no record, 1 disabled\n/);
+    assert.match(stdout, /\n6 jobs: 1 running, 1 paused, 1 standby, 1 kept, 1 no record, 1 disabled\n/);
     for (const found of [
-      /^‖ anne holds lock '-y': moving\\u202eback\. The hold ends in 1 h\. To end it now:\n {2}cronlatch resume --reason TEXT -- -x$/m,
+      /^‖ anne has paused lock '-y': moving\\u202eback\. The pause ends in 1 h\. To end it now:\n {2}cronlatch resume --reason TEXT -- -x$/m,
       /^‖ All instances with job 'green' are on standby\.$/m,
       /^· Job 'gone' was last declared 8 d ago\. If your code no longer has it:\n {2}cronlatch forget gone --reason TEXT$/m,
-      /^-x +‖ on hold, ends in 1 h /m,
+      /^-x +‖ paused, ends in 1 h /m,
       /^green +‖ standby /m,
       /^held +▶ running on [^/ ]+\/\d+ /m,
       /^waits +◌ kept on [^/ ]+\/\d+, ends in 59 min /m,
@@ -188,7 +189,7 @@ testOperated(
       [checked.status, checked.stdout.replace(/ends at \S+ \S+Z/, 'ends at T')],
       [
         0,
-        "anne holds lock '-y': moving\\u202eback. The hold ends at T. To end it now: cronlatch resume --reason TEXT -- -x\nno problems\n",
+        "anne has paused lock '-y': moving\\u202eback. The pause ends at T. To end it now: cronlatch resume --reason TEXT -- -x\nno problems\n",
       ],
     );
     assert.deepEqual(keysIn((await json('status'))['locks'], 'name'), ['of no job']);

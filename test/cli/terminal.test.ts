@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { styleText } from 'node:util';
 import { createJobGuard } from 'cronlatch/better-sqlite3';
+import { operations } from 'cronlatch/operations';
 import { closing } from '../support/benches/closing';
 import { sqliteDatabase } from '../support/databases/fresh';
 import { commandWith } from '../support/processes/command';
@@ -29,6 +30,39 @@ testOperated('on a terminal, a change asks first', async ({ call, runDaysAgo }) 
   assert.match(yes.stdout, /\nGo on\? \[y\/N\] Recorded\. It was due at /);
 });
 
+testOperated('what an operator must have seen is shown before the question', async (bench) => {
+  const { call, runDaysAgo, guard, query } = bench;
+  await register(guard, dailyJob('bill', { renewEveryMs: 200_000 }));
+  const [running, interrupted] = [await runDaysAgo('bill', 4), await runDaysAgo('bill', 3)];
+  await query(`UPDATE cronlatch_run SET state = 'interrupted'`);
+  await query(`UPDATE cronlatch_run SET state = 'running' WHERE period_key = '${running}'`);
+  const completed = await runDaysAgo('bill', 1);
+  await guard.lockManager().tryLock({ name: 'bill', lockAtMostFor: '10m' });
+  const owner = (await guard.locks.inspect('bill'))?.lockedBy;
+  const rows = async () => [await guard.ledger.list(), await query('SELECT * FROM shedlock')];
+  const before = await rows();
+  for (const [args, text] of [
+    [`rerun bill ${completed} --force`, 'It has completed, and its work will be done a second time.'],
+    [
+      `rerun bill ${running} --force`,
+      ' still runs it. That run can no longer complete, but it is not stopped',
+    ],
+    [
+      `resolve bill ${interrupted} --as pending`,
+      ' may still be running it, and is not stopped, so first make sure',
+    ],
+    [`run bill --from ${interrupted} --to ${completed}`, 'This adds 1 run: '],
+    [`release bill --owner ${owner}`, ' may still run: its renewal of the lock is not late.'],
+  ] as const) {
+    const ended = await call(`${args} --reason why`, { input: 'n\n', hook: 'interactive.cjs' });
+    assert.equal(ended.status, 1, ended.stderr);
+    const [shown = '', answer] = ended.stdout.split('Go on?');
+    assert.ok(shown.includes(text), ended.stdout);
+    assert.equal(answer, ' [y/N] nothing changed\n');
+  }
+  assert.deepEqual(await rows(), before);
+});
+
 const PLAIN = { NO_COLOR: '1' };
 const OSAKA = 'settle-card-payments-of-the-subsidiary-in-osaka';
 
@@ -48,13 +82,9 @@ testOperated('a table has the same shape on every terminal, and breaks no word',
   );
   await runDaysAgo('bill', 1);
   await guard.run({ name: '每日結算'.repeat(15), lockAtMostFor: '1m' }, () => 1);
-  const hold = {
-    until: new Date(Date.now() + DAY_MS),
-    actor: 'ann',
-    reason: 'moving the database to the new rack',
-  };
-  await guard.locks.hold('nightly', hold);
-  for (const args of ['jobs', 'locks', 'history', `history ${OSAKA}`, `missed ${OSAKA}`]) {
+  const by = { actor: 'ann', reason: 'moving the database to the new rack' };
+  await operations(guard).pause({ lock: 'nightly' }, { ...by, until: '1d' });
+  for (const args of ['jobs', 'locks', 'history', `history ${OSAKA}`, `history ${OSAKA} --missed`]) {
     const whole = (await call(args)).stdout;
     const [words, [first = '']] = [new Set(whole.split(/\s+/)), whole.split(' ')];
     for (const columns of [40, 60, 80, 100, 160]) {
@@ -81,8 +111,7 @@ testOperated('status and why fit on every terminal, and break no word', async (b
     new Error('The disk of the archive is full, so that no file can be written there'),
   );
   await guard.lockManager().tryLock({ name: 'bill', lockAtMostFor: '10m' });
-  const hold = { until: new Date(Date.now() + DAY_MS), actor: 'ann', reason: 'moving the database' };
-  await guard.locks.hold('nightly', hold);
+  await operations(guard).pause({ lock: 'nightly' }, { actor: 'ann', reason: 'moving the database' });
   for (const args of ['status', `why ${OSAKA}`, 'why bill', 'why nightly', 'doctor']) {
     const words = new Set((await call(args)).stdout.split(/\s+/).concat('\\'));
     for (const columns of [60, 80, 100, 160]) {
@@ -166,7 +195,7 @@ testOperated(
     await register(guard, dailyJob('bill', { timeZone: 'Asia/Tokyo' }));
     await runDaysAgo('bill', 0);
     await query(`UPDATE cronlatch_run SET time_zone = 'Asia/Tokyo'`);
-    const missed = `missed bill --from ${new Date(Date.now() - 10 * DAY_MS).toISOString().slice(0, 10)}`;
+    const missed = `history bill --missed --from ${new Date(Date.now() - 10 * DAY_MS).toISOString().slice(0, 10)}`;
     assert.match((await call(missed)).stdout, /since \d+ \w{3} 00:00 · times in Asia\/Tokyo\n/);
     assert.match((await call(`${missed} --utc`)).stdout, /since \d+ \w{3} 15:00 · times in UTC\n/);
     for (const args of ['history', 'jobs']) {

@@ -4,6 +4,8 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { test } from 'node:test';
+import { flagOf } from '#cronlatch/cli/failure';
+import { ACTS } from '#cronlatch/operations/acts/index';
 import { cronlatch, errorLines, testInFolder } from './cronlatch';
 import { testOperated } from './operated';
 import { dailyJob, register } from './year-of-runs';
@@ -11,7 +13,7 @@ import { dailyJob, register } from './year-of-runs';
 const SECRET = 'top-secret';
 
 /** Wrong calls and the line that each ends with. None of them needs a server. */
-const WRONG: readonly (readonly [args: readonly string[], line: RegExp])[] = [
+const WRONG: (readonly [args: readonly string[], line: RegExp])[] = [
   [['init'], /^No database was given\. Set DATABASE_URL, or pass --url URL or -d FILE\.$/],
   [
     ['init', '--url', 'sqlite:a.db', '-d', 'a.js'],
@@ -45,18 +47,69 @@ const WRONG: readonly (readonly [args: readonly string[], line: RegExp])[] = [
     /^option '--dialect <name>' argument 'oracle' is invalid\. Allowed choices are mysql, /,
   ],
   [['sql', '--dialect', 'mysql', '--run-table', 'a-b'], /^runTable is "a-b": an identifier has/],
+  [
+    ['backfill', 'bill', '--from', '2026-11-01'],
+    /^cronlatch backfill is gone\. Use cronlatch run JOB --from DATE --to DATE\.$/,
+  ],
+  [['missed', 'bill'], /^cronlatch missed is gone\. Use cronlatch history JOB --missed\.$/],
+  [['hold', 'x', '--until', '2h'], /^cronlatch hold is gone\. Use cronlatch pause --lock NAME\.$/],
+  [['unhold', 'x', '--skip'], /^cronlatch unhold is gone\. Use cronlatch resume --lock NAME\.$/],
+  [
+    ['resolve', 'bill', 'today', '--as', 'done'],
+    /^option '--as <outcome>' argument 'done' is invalid\. Allowed choices are completed, failed, pending\.$/,
+  ],
+  [['skip', 'bill', '--reason', 'why'], /^missing required argument 'period'$/],
 ];
 
+/** Each act, with all that it requires but a reason. */
+for (const { verb, operands, fields } of ACTS.values()) {
+  const required = fields.filter((field) => field.required);
+  const call = [
+    verb,
+    ...operands
+      .replaceAll(/[[\]<>]/g, '')
+      .split(' ')
+      .filter(Boolean),
+  ];
+  const whole = [...call, ...required.flatMap(({ name, choices }) => [flagOf(name), choices?.[0] ?? '1d'])];
+  WRONG.push(
+    [whole, /^required option '--reason <text>' not specified$/],
+    ...required.map(({ name }): (typeof WRONG)[number] => [
+      [...call, '--reason', 'why'],
+      new RegExp(`^required option '${flagOf(name)} <\\w+>' not specified$`),
+    ]),
+    [
+      [...whole, '--reason', ' ', '--yes'],
+      /^--reason is " ": each act needs a text of 1 to 500 characters\.$/,
+    ],
+    [
+      [...whole, '--reason', 'x'.repeat(501)],
+      /^--reason is .+: each act needs a text of 1 to 500 characters\.$/,
+    ],
+    [
+      [...whole, '--reason', 'why', '--actor', 'a'.repeat(129)],
+      /^--actor is .+: each act needs a text of 1 to 128 characters\.$/,
+    ],
+    [
+      [...whole, '--reason', 'why'],
+      /^This command asks before it changes anything, but has no terminal\. Pass --yes\.$/,
+    ],
+  );
+}
+
 for (const [args, line] of WRONG)
-  testInFolder(`cronlatch ${args.join(' ')} is refused as wrong usage, in one line`, async (cwd) => {
-    const ended = await cronlatch(args, { cwd });
-    assert.equal(ended.status, 2);
-    assert.equal(ended.stdout, '');
-    const lines = errorLines(ended);
-    assert.equal(lines.length, 1);
-    assert.match(lines[0] ?? '', line);
-    assert.ok(!ended.stderr.includes(SECRET));
-  });
+  testInFolder(
+    `cronlatch ${args.join(' ').slice(0, 100)} is refused as wrong usage, in one line`,
+    async (cwd) => {
+      const ended = await cronlatch(args, { cwd });
+      assert.equal(ended.status, 2);
+      assert.equal(ended.stdout, '');
+      const lines = errorLines(ended);
+      assert.equal(lines.length, 1);
+      assert.match(lines[0] ?? '', line);
+      assert.ok(!ended.stderr.includes(SECRET));
+    },
+  );
 
 void test('help and version end with 0, and a call without a command shows the help', async () => {
   for (const args of [['--help'], ['init', '--help'], ['--version']]) {
@@ -139,7 +192,7 @@ void test('zsh and fish also show what commands and options do', async () => {
   assert.ok(zsh.includes(`\n  [[ $after == '' ]] && found+=('locks:list the locks and their holders')\n`));
   assert.ok(
     zsh.includes(
-      `\n  [[ $after == 'backfill' ]] && found+=('--force:also before the job'\\''s first recorded run')\n`,
+      `\n  [[ $after == 'run' ]] && found+=('--force:add runs before the job'\\''s first recorded run, too')\n`,
     ),
   );
   const fish = (await cronlatch(['completion', 'fish'])).stdout.split('\n');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { currentRun, InvalidLockConfigurationError, LockStorageError } from 'cronlatch';
 import { createDashboard, type Access, type DashboardOptions } from 'cronlatch/dashboard';
+import { callsOf } from '#cronlatch/guard/calls/calls';
 import { testOperated, type Operated } from '../cli/operated';
 import { dailyJob, register, registerEarlier } from '../cli/year-of-runs';
 import { closing } from '../support/benches/closing';
@@ -35,12 +36,12 @@ void test('any other answer than a level means no access, and is one warning', a
   const warnings: { readonly message: string; readonly error?: unknown }[] = [];
   guard.on('guard:warning', (warning) => void warnings.push(warning));
   const noLevel = /returned no level of 'none', 'read' and 'operate', so /;
-  const noActor = /returned 'operate' without an actor of 1 to 200 characters, so /;
+  const noActor = /returned 'operate' without an actor of 1 to 128 characters, so /;
   const answers: readonly (readonly [answer: () => unknown, warning?: RegExp, error?: Error])[] = [
     [() => ({ level: 'none' })],
     ...[undefined, null, 'operate', true].map((given) => [() => given, noLevel] as const),
     [() => ({ level: 'admin', actor: 'anne' }), noLevel],
-    ...[undefined, ' ', 'x'.repeat(201)].map(
+    ...[undefined, ' ', 'x'.repeat(129)].map(
       (actor) => [() => ({ level: 'operate', actor }), noActor] as const,
     ),
     [() => Promise.reject(FAILED), /failed/, FAILED],
@@ -187,14 +188,10 @@ testOperated('an act during a failure of the database is reported as possibly do
   const site = siteOf(guard);
   await register(guard, dailyJob('close-day'));
   const lost = new LockStorageError('connection reset', { outcome: 'unknown' });
-  const hold = mock.method(guard.locks, 'hold', () => Promise.reject(lost));
-  try {
-    const { status, text } = await site.send('?job=close-day', 'pause');
-    assert.equal(status, 503);
-    assert.match(text, /Your act may have been done: look before you send it again\./);
-  } finally {
-    hold.mock.restore();
-  }
+  callsOf(guard).parts.lockProvider.hold = () => Promise.reject(lost);
+  const { status, text } = await site.send('?job=close-day', 'pause');
+  assert.equal(status, 503);
+  assert.match(text, /Your act may have been done: look before you send it again\./);
 });
 
 void test('an error of the database is reported without its message', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { DAY_MS, testOperated, type Operated } from '../cli/operated';
+import { operations } from 'cronlatch/operations';
 import { dailyJob, register, registerEarlier } from '../cli/year-of-runs';
 import { confirmationIn, fieldsOf, siteOf, type Answer } from './site';
 
@@ -34,7 +35,10 @@ testOperated('"Run now" requests a run, and shows that it is requested', async (
   assertDone(await site.send('?job=close-day', 'run'), 'run', '?job=close-day');
   const request = await guard.ledger.lastRequest('close-day');
   assert.deepEqual([request?.actor, request?.reason], ['anne', 'ticket 7']);
-  assert.match((await site.get('?job=close-day')).text, /role="status">Requested\./);
+  assert.match(
+    (await site.get('?job=close-day')).text,
+    /role="status">Recorded\. An instance starts the job at its next check/,
+  );
 });
 
 testOperated('a failed run is rerun, and a completed one only after a confirmation', async (bench) => {
@@ -65,16 +69,21 @@ testOperated(
     await register(guard, dailyJob('close-day'));
     const [interrupted, failed] = [await runDaysAgo('close-day', 4), dayAgo(3)];
     await query(`UPDATE cronlatch_run SET state = 'interrupted'`);
-    await guard.ledger.skip(
-      { job: 'close-day', scope: '', periodKey: failed },
-      { actor: 'bob', reason: 'no' },
-    );
+    await operations(guard).skip({ job: 'close-day', period: failed }, { actor: 'bob', reason: 'no' });
     await query(`UPDATE cronlatch_run SET state = 'failed' WHERE state = 'skipped'`);
 
     const page = `?job=close-day&period=${interrupted}`;
     const unclear = await site.send(page, 'resolve', { as: 'done' });
     assert.equal(unclear.status, 422);
-    assert.match(unclear.text, /role="alert">Choose an outcome: completed, failed or pending\./);
+    assert.equal(alertOf(unclear), 'as is &quot;done&quot;: use completed, failed, pending.');
+    const asked = await site.send(page, 'resolve', { as: 'pending' });
+    assert.equal(asked.status, 200);
+    assert.match(
+      asked.text,
+      /\/\d+ may still be running it, and is not stopped, so first make sure that it has ended\./,
+    );
+    assert.deepEqual(await actsOn(bench, 'close-day', interrupted), []);
+    assert.match(asked.text, new RegExp(`name="confirmed" value="[^"]*/${process.pid}/`));
     assertDone(await site.send(page, 'resolve', { as: 'failed' }), 'resolve');
     assert.deepEqual(await actsOn(bench, 'close-day', interrupted), ['resolved ticket 7 (was interrupted)']);
     for (const period of [failed, dayAgo(2)]) {
@@ -91,28 +100,29 @@ testOperated(
     const site = siteOf(guard);
     const shared = { lock: 'books' };
     await register(guard, dailyJob('close-day', shared), dailyJob('audit', shared));
-    const asked = await site.send('?job=close-day', 'pause', { for: '2h' });
+    const asked = await site.send('?job=close-day', 'pause', { until: '2h' });
     assert.match(asked.text, /so they are paused, too:[^]*<li>audit<\/li>/);
-    assert.equal(fieldsOf(asked.text, 'pause')['for'], '2h');
+    assert.equal(fieldsOf(asked.text, 'pause')['until'], '2h');
     assert.equal(await guard.locks.inspect('books'), undefined);
     const confirmed = confirmationIn(asked.text) ?? '';
-    assertDone(await site.send('?job=close-day', 'pause', { for: '2h', confirmed }), 'pause');
+    assertDone(await site.send('?job=close-day', 'pause', { until: '2h', confirmed }), 'pause');
     assert.match((await guard.locks.inspect('books'))?.lockedBy ?? '', /^hold\/anne\/ticket 7\//);
     assertDone(await site.send('?job=close-day', 'resume'), 'resume');
     assert.equal((await guard.locks.inspect('books'))?.isHeld, false);
   },
 );
 
-testOperated('a free lock is held until its hold is ended', async ({ guard }) => {
+testOperated('a free lock is paused until it is resumed', async ({ guard }) => {
   const site = siteOf(guard);
   const lock = await guard.lockManager().tryLock({ name: 'books', lockAtMostFor: '10m' });
   await lock?.unlock();
-  const wrong = await site.send('?lock=books', 'hold', { for: 'soon' });
+  const wrong = await site.send('?lock=books', 'pause', { until: 'soon' });
   assert.equal(wrong.status, 422);
-  assert.equal(fieldsOf(wrong.text, 'hold')['for'], 'soon');
-  assertDone(await site.send('?lock=books', 'hold'), 'hold', '?lock=books');
+  assert.match(alertOf(wrong), /^until is &quot;soon&quot;: use an instant with its offset/);
+  assert.equal(fieldsOf(wrong.text, 'pause')['until'], 'soon');
+  assertDone(await site.send('?lock=books', 'pause'), 'pause', '?lock=books');
   assert.equal((await guard.locks.inspect('books'))?.isHeld, true);
-  assertDone(await site.send('?lock=books', 'unhold'), 'unhold');
+  assertDone(await site.send('?lock=books', 'resume'), 'resume');
   assert.equal((await guard.locks.inspect('books'))?.isHeld, false);
 });
 
@@ -129,7 +139,7 @@ testOperated('a holder whose renewal is not late is named before it is released'
   );
   const stale = await site.send('?lock=close-day', 'release', { owner: 'host/1/a', confirmed: 'host/1/a' });
   assert.equal(stale.status, 422);
-  assert.match(stale.text, /The holder of lock &#39;close-day&#39; has changed\./);
+  assert.match(alertOf(stale), /Lock &#39;close-day&#39; is held by .+, not by &#39;host\/1\/a&#39;\./);
   assert.equal(await held(), true);
   const confirmed = confirmationIn(asked.text) ?? '';
   assertDone(await site.send('?lock=close-day', 'release', { confirmed }), 'release');
@@ -171,7 +181,7 @@ testOperated(
   },
 );
 
-testOperated('a backfill shows exactly the days that it adds after the confirmation', async (bench) => {
+testOperated('a range shows exactly the days that it adds after the confirmation', async (bench) => {
   const { guard, runDaysAgo } = bench;
   const site = siteOf(guard);
   await register(guard, dailyJob('close-day'));
@@ -179,7 +189,7 @@ testOperated('a backfill shows exactly the days that it adds after the confirmat
   await runDaysAgo('close-day', 3);
   const range = { from: dayAgo(5), to: dayAgo(2) };
   const days = [dayAgo(5), dayAgo(4), dayAgo(2)];
-  const asked = await site.send('?job=close-day', 'backfill', range);
+  const asked = await site.send('?job=close-day', 'run', range);
   assert.deepEqual(
     [...asked.text.matchAll(/<li>(\d{4}-\d\d-\d\d)<\/li>/g)].map(([, day]) => day),
     days,
@@ -187,15 +197,15 @@ testOperated('a backfill shows exactly the days that it adds after the confirmat
   const confirmed = confirmationIn(asked.text) ?? '';
   assert.equal(confirmed, days.join(' '));
   await runDaysAgo('close-day', 4);
-  const changed = await site.send('?job=close-day', 'backfill', { ...range, confirmed });
+  const changed = await site.send('?job=close-day', 'run', { ...range, confirmed });
   assert.equal(changed.status, 200, 'other days need another confirmation');
   const again = { ...range, confirmed: confirmationIn(changed.text) ?? '' };
-  assertDone(await site.send('?job=close-day', 'backfill', again), 'backfill');
+  assertDone(await site.send('?job=close-day', 'run', again), 'run');
   const pending = await guard.ledger.list({ job: 'close-day', states: ['pending'] });
   assert.deepEqual(pending.map(({ periodKey }) => periodKey).sort(), [dayAgo(5), dayAgo(2)].sort());
   for (const day of [dayAgo(5), dayAgo(2)])
     assert.match((await actsOn(bench, 'close-day', day)).join(), /ticket 7/);
-  const empty = await site.send('?job=close-day', 'backfill', range);
+  const empty = await site.send('?job=close-day', 'run', range);
   assert.match(empty.text, /No business day from \S+ to \S+ lacks a run\./);
 });
 
@@ -214,12 +224,12 @@ testOperated('a job that no instance declares any more is forgotten', async ({ g
 testOperated('a wrong reason changes nothing, and the form keeps what was typed', async ({ guard }) => {
   const site = siteOf(guard);
   await register(guard, dailyJob('close-day'));
-  for (const reason of ['', '   ', 'x'.repeat(2001)]) {
-    const refused = await site.send('?job=close-day', 'pause', { for: '2h', reason });
+  for (const reason of ['', '   ', 'x'.repeat(501)]) {
+    const refused = await site.send('?job=close-day', 'pause', { until: '2h', reason });
     assert.equal(refused.status, 422);
-    assert.match(refused.text, /role="alert">reason is [^<]*1 to 2000 characters\./);
+    assert.match(refused.text, /role="alert">reason is [^<]*1 to 500 characters\./);
     assert.deepEqual(
-      [fieldsOf(refused.text, 'pause')['for'], fieldsOf(refused.text, 'pause')['reason']],
+      [fieldsOf(refused.text, 'pause')['until'], fieldsOf(refused.text, 'pause')['reason']],
       ['2h', reason.trim()],
     );
   }
@@ -256,9 +266,9 @@ testOperated('missed days of a job with a scope lead to its runs, and are added 
   const [missed, link] = [dayAgo(1), `?job=close-day&amp;period=${dayAgo(1)}&amp;scope=eu`];
   for (const page of ['', '?job=close-day']) assert.ok((await site.get(page)).text.includes(link), page);
   const range = { from: missed, to: missed };
-  const asked = await site.send('?job=close-day', 'backfill', range);
+  const asked = await site.send('?job=close-day', 'run', range);
   assert.equal(confirmationIn(asked.text), missed);
-  assertDone(await site.send('?job=close-day', 'backfill', { ...range, confirmed: missed }), 'backfill');
+  assertDone(await site.send('?job=close-day', 'run', { ...range, confirmed: missed }), 'run');
   const runs = await guard.ledger.list({ job: 'close-day', states: ['pending'] });
   assert.deepEqual(
     runs.map(({ scope, periodKey }) => [scope, periodKey]),
@@ -273,7 +283,7 @@ testOperated('an act that the page no longer offers is refused with a message', 
   await lock?.unlock();
   const late = await site.post('?lock=books', fields);
   assert.equal(late.status, 422);
-  assert.match(alertOf(late), /The holder of lock &#39;books&#39; has changed\./);
+  assert.equal(alertOf(late), 'Lock &#39;books&#39; is free: no process holds it.');
 });
 
 testOperated('each problem leads to the form of its remedy', async (bench) => {
@@ -287,10 +297,7 @@ testOperated('each problem leads to the form of its remedy', async (bench) => {
   const links = [...text.matchAll(/<li class="red">[^]*?href="([^"]+)"/g)].map(([, link = '']) =>
     link.replaceAll('&amp;', '&'),
   );
-  assert.deepEqual(links, [
-    `?job=broken&period=${failed}#rerun`,
-    `?job=gap&from=${missed}&to=${missed}#backfill`,
-  ]);
+  assert.deepEqual(links, [`?job=broken&period=${failed}#rerun`, `?job=gap&from=${missed}&to=${missed}#run`]);
   for (const link of links) {
     const [page = '', form = ''] = link.split('#');
     assert.equal(fieldsOf((await site.get(page)).text, form)['act'], form);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Locator } from 'playwright-core';
 import { daily, pagesOf, testDashboard } from '../support/benches/dashboard';
+import { operations } from 'cronlatch/operations';
 
 const NO_BANK = new Error('no bank today');
 
@@ -84,10 +85,7 @@ testDashboard(
     await page.goto(`${address}?job=close-day&period=${period}`);
     const reason = page.locator('#rerun').getByLabel('Reason');
     await reason.fill('the bank is');
-    await guard.ledger.rerun(
-      { job: 'close-day', periodKey: period },
-      { actor: 'bob', reason: 'I am faster' },
-    );
+    await operations(guard).rerun({ job: 'close-day', period }, { actor: 'bob', reason: 'I am faster' });
     await page.locator('#connection', { hasText: 'The page has changed' }).waitFor();
     assert.equal(await reason.inputValue(), 'the bank is');
 

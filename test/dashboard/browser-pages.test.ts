@@ -36,7 +36,7 @@ testDashboard(
   async ({ browser, guard, address, runDaysAgo }) => {
     const job = `<img src=x onerror="document.title='hacked'">`;
     const period = await runDaysAgo(job, 0, new Error(job));
-    await guard.locks.hold(job, { actor: job, reason: job, until: new Date(Date.now() + 60_000) });
+    await operations(guard).pause({ lock: job }, { actor: job, reason: job });
     const page = await browser.newPage();
     for (const query of pagesOf(job, period)) {
       await page.goto(address + query, { waitUntil: 'load' });

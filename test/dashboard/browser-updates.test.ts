@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { testDashboard } from '../support/benches/dashboard';
+import { operations } from 'cronlatch/operations';
 
 testDashboard(
   'an open page reports that its server is down, until the server is back',
@@ -28,13 +29,12 @@ testDashboard(
         return page;
       }),
     );
-    const until = new Date(Date.now() + 600_000);
     for (let index = 0; index < pages.length; index += 1)
-      await guard.locks.hold(`job-${index}`, { actor: 'bob', reason: 'audit', until });
-    await Promise.all(pages.map((page) => page.locator('#unhold').waitFor()));
+      await operations(guard).pause({ lock: `job-${index}` }, { actor: 'bob', reason: 'audit' });
+    await Promise.all(pages.map((page) => page.locator('#resume').waitFor()));
     for (const page of pages) {
-      await page.locator('#unhold').getByLabel('Reason').fill('ticket 7');
-      await page.locator('#unhold').getByRole('button').click();
+      await page.locator('#resume').getByLabel('Reason').fill('ticket 7');
+      await page.locator('#resume').getByRole('button').click();
       await page.locator('.done').waitFor();
     }
     for (let index = 0; index < pages.length; index += 1)

@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  InvalidLockConfigurationError,
-  InvalidLockUseError,
-  JobGuard,
-  type CronlatchEvents,
-} from 'cronlatch';
+import { JobGuard, type CronlatchEvents } from 'cronlatch';
+import { operations } from 'cronlatch/operations';
 import type { LockProvider } from 'cronlatch/provider';
+import { isHoldOwner, newHoldOwner, readHold } from '#cronlatch/core/lease/hold-owner';
 import { guardBench, runningJob } from '../support/benches/guard';
 import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
 import { JOB } from '../support/benches/lock';
 
+const LOCK = { lock: JOB.name };
 const BY_ANNE = { actor: 'anne', reason: 'its pod is gone' };
 
 void test('guard.locks shows who holds a lock, and lists all of them', async () => {
@@ -36,7 +34,7 @@ void test('a forced release frees the lock, is reported with actor and reason, a
   const job = await runningJob(guard, { ...JOB, keepAlive: true, lockAtLeastFor: '5m' });
   const before = await guard.locks.inspect(JOB.name);
 
-  assert.equal(await guard.locks.release(JOB.name, BY_ANNE), true);
+  await operations(guard).release(LOCK, BY_ANNE);
   assert.deepEqual(forced, [
     {
       ...{ name: JOB.name, scheduledAt: undefined, ...BY_ANNE },
@@ -64,7 +62,7 @@ void test('a holder that renews meanwhile is released, and another holder is not
     assert.equal(await job.lock.extend('20m'), true);
     return await run();
   });
-  assert.equal(await guard.locks.release(JOB.name, BY_ANNE), true);
+  await operations(guard).release(LOCK, BY_ANNE);
 
   const second = await other.lock(JOB);
   accessor.fail('unlock', async (run) => {
@@ -72,7 +70,11 @@ void test('a holder that renews meanwhile is released, and another holder is not
     assert.ok(await other.lock(JOB));
     return await run();
   });
-  assert.equal(await guard.locks.release(JOB.name, BY_ANNE), false);
+  const refused = operations(guard).release(LOCK, BY_ANNE);
+  await assert.rejects(
+    refused,
+    /^ConflictError: Lock 'job' was not released: its holder has changed meanwhile\.$/,
+  );
   assert.equal((await guard.locks.inspect(JOB.name))?.isHeld, true);
   job.finish();
   await job.result;
@@ -82,39 +84,34 @@ void test('a forced release of one holder leaves the next holder its lock, and t
   const { guard, other } = guardBench();
   const forced: unknown[] = [];
   guard.on('lock:forced', (event) => void forced.push(event));
-  assert.equal(await guard.locks.release(JOB.name, BY_ANNE), false);
+  await assert.rejects(
+    operations(guard).release(LOCK, BY_ANNE),
+    /Lock 'job' is free: no process holds it\.$/,
+  );
   const first = await other.lock(JOB);
   const owner = (await guard.locks.inspect(JOB.name))?.lockedBy;
   await first?.extend('20m');
-  assert.equal(await guard.locks.release(JOB.name, { ...BY_ANNE, owner }), true);
+  await operations(guard).release({ ...LOCK, owner }, BY_ANNE);
   assert.ok(await other.lock(JOB));
-  assert.equal(await guard.locks.release(JOB.name, { ...BY_ANNE, owner }), false);
+  await assert.rejects(
+    operations(guard).release({ ...LOCK, owner }, BY_ANNE),
+    /is held by '.+', not by '.+'\./,
+  );
   assert.equal(forced.length, 1);
   assert.equal((await guard.locks.inspect(JOB.name))?.isHeld, true);
 });
 
-void test('a forced release without an actor or a reason is refused', async () => {
-  const { guard } = guardBench();
-  const job = await runningJob(guard);
-  for (const options of [{}, { actor: 'anne' }, { reason: 'why' }, { ...BY_ANNE, reason: ' ' }]) {
-    const release = async (): Promise<boolean> =>
-      await guard.locks.release(JOB.name, options as typeof BY_ANNE);
-    await assert.rejects(release, InvalidLockUseError);
-  }
-  assert.equal((await guard.locks.inspect(JOB.name))?.isHeld, true);
-  job.finish();
-  await job.result;
-});
-
 const AUDIT = { actor: 'anne', reason: 'audit of the books' };
 
-void test('while an operator holds a lock, every instance skips its job, and the event names who and why', async () => {
+void test('while an operator pauses a lock, every instance skips its job, and the event names who and why', async () => {
   const { guard, clock, otherExecutor } = guardBench();
   const skips: CronlatchEvents['lock:skipped'][] = [];
   guard.on('lock:skipped', (event) => void skips.push(event));
   const until = new Date('2026-11-23T00:00:00Z');
-  assert.equal(await guard.locks.hold(JOB.name, { ...AUDIT, until }), true);
   const heldBy = 'hold/anne/audit of the books/2026-11-20T03:00:00.000Z';
+  const { text, facts } = await operations(guard).pause(LOCK, { ...AUDIT, until: until.toISOString() });
+  assert.equal(text, 'Paused: no instance starts the job.');
+  assert.deepEqual(facts, { job: undefined, others: [], lock: JOB.name, heldBy, until });
   assert.deepEqual(await guard.run(JOB, () => assert.fail('ran')), { executed: false, reason: 'locked' });
   assert.equal((await otherExecutor.executeWithLock(() => 1, JOB)).executed, false);
   assert.deepEqual(
@@ -126,21 +123,23 @@ void test('while an operator holds a lock, every instance skips its job, and the
   assert.equal((await guard.run(JOB, () => 1)).executed, true);
 });
 
-void test('the end of a hold by hand is reported, and frees nothing but a hold', async () => {
+void test('the end of a pause by hand is reported, and frees nothing but a pause', async () => {
   const { guard } = guardBench();
+  const { pause, resume } = operations(guard);
   const forced: CronlatchEvents['lock:forced'][] = [];
   guard.on('lock:forced', (event) => void forced.push(event));
-  assert.equal(await guard.locks.unhold(JOB.name, AUDIT), false);
+  await assert.rejects(resume(LOCK, AUDIT), /^ConflictError: Lock 'job' is not paused: it is free\.$/);
   const job = await runningJob(guard);
-  assert.equal(await guard.locks.unhold(JOB.name, AUDIT), false);
-  assert.equal(
-    await guard.locks.hold(JOB.name, { ...AUDIT, until: new Date('2026-11-23T00:00:00Z') }),
-    false,
-  );
+  await assert.rejects(resume(LOCK, AUDIT), /^ConflictError: Lock 'job' is not paused: '.+' holds it\.$/);
+  await assert.rejects(pause(LOCK, AUDIT), /^ConflictError: Lock 'job' is held by '.+' until .+\. Try again/);
   job.finish();
   await job.result;
-  assert.equal(await guard.locks.hold(JOB.name, { ...AUDIT, until: new Date('2026-11-23T00:00:00Z') }), true);
-  assert.equal(await guard.locks.unhold(JOB.name, { ...AUDIT, reason: 'the audit has ended' }), true);
+  await pause(LOCK, AUDIT);
+  await assert.rejects(
+    pause(LOCK, AUDIT),
+    /is paused already, by anne until .+: audit of the books\. Resume it/,
+  );
+  await resume(LOCK, { ...AUDIT, reason: 'the audit has ended' });
   assert.deepEqual(
     forced.map(({ heldBy, reason }) => [heldBy, reason]),
     [['hold/anne/audit of the books/2026-11-20T03:00:00.000Z', 'the audit has ended']],
@@ -148,65 +147,88 @@ void test('the end of a hold by hand is reported, and frees nothing but a hold',
   assert.equal((await guard.run(JOB, () => 1)).executed, true);
 });
 
-void test('a job on a host that is called hold is not the hold of an operator', async () => {
+void test('a job on a host that is called hold is not the pause of an operator', async () => {
   const { guard, provider } = guardBench();
   const owner = 'hold/4711/0f8fad5b-d9cb-469f-a165-70867728950e/3';
   assert.equal(await provider.hold(JOB.name, { owner, lockAtMostFor: '10m' }), true);
-  assert.equal(await guard.locks.unhold(JOB.name, AUDIT), false);
+  await assert.rejects(operations(guard).resume(LOCK, AUDIT), /Lock 'job' is not paused/);
 });
 
-void test('the overdue runs of a held job start after the hold', async () => {
-  const { guard, clock } = guardOfRuns();
+void test('the overdue runs of a paused job start after the pause', async () => {
+  const { guard } = guardOfRuns();
   const tick = guard.wrap(DAILY, () => 'closed');
-  const until = new Date(clock.wallMs() + 3_600_000);
-  await guard.locks.hold(DAILY.name, { ...AUDIT, until });
+  await operations(guard).pause({ job: DAILY.name }, { ...AUDIT, until: '1h' });
   await tick();
   assert.equal((await guard.runOverdue()).started, 0);
-  await guard.locks.unhold(DAILY.name, AUDIT);
+  await operations(guard).resume({ job: DAILY.name }, AUDIT);
   assert.equal((await guard.runOverdue()).started, 1);
 });
 
-void test('a hold with an invalid end, actor or reason is refused', async () => {
-  const { guard } = guardBench();
-  const until = new Date('2026-11-21T00:00:00Z');
-  for (const wrong of [
-    { until: new Date('2026-11-20T03:00:00Z') },
-    { until: new Date('2027-11-20T03:00:01Z') },
-    { until: new Date(NaN) },
-    { until: '2026-11-21' as unknown as Date },
-    { actor: '' },
-    { actor: undefined as unknown as string },
-    { reason: 'two\nlines' },
-    { reason: 'x'.repeat(220) },
-  ])
-    await assert.rejects(
-      guard.locks.hold(JOB.name, { ...AUDIT, until, ...wrong }),
-      InvalidLockConfigurationError,
-    );
+void test('the end of a pause is an instant or a duration of at most 365 days, by the clock of the guard', async () => {
+  const { guard, clock } = guardBench();
+  const { pause, resume } = operations(guard);
+  for (const [until, message] of [
+    ['2026-11-20T03:00:00Z', /which has passed: use an instant with its offset/],
+    ['2027-11-20T03:00:01Z', /which is more than 365 days away: use/],
+    [
+      '2026-11-21',
+      /^until is "2026-11-21": use an instant with its offset, such as .+, or a duration such as 2h\.$/,
+    ],
+    ['2026-11-21T06:00', /: use an instant with its offset/],
+    ['tomorrow', /^until is "tomorrow": use/],
+    ['366d', /^until is "366d": it must lie between 0 and 365 days\.$/],
+    [new Date('2026-11-21T00:00:00Z') as unknown as string, /^until is .+: pass a text\.$/],
+  ] as const)
+    await assert.rejects(pause(LOCK, { ...AUDIT, until }), {
+      name: 'InvalidLockConfigurationError',
+      message,
+    });
   assert.equal((await guard.run(JOB, () => 1)).executed, true);
+  for (const [until, days] of [
+    [undefined, 365],
+    ['2d', 2],
+    ['2027-11-20T03:00:00Z', 365],
+  ] as const) {
+    await pause(LOCK, { ...AUDIT, until });
+    const { lockUntil } = (await guard.locks.inspect(JOB.name)) ?? {};
+    assert.equal((Number(lockUntil) - clock.wallMs()) / 86_400_000, days);
+    await resume(LOCK, AUDIT);
+  }
 });
 
-void test('the longest actor and reason fit into the column of the owner', async () => {
+void test('an actor and a reason that are too long for the column of the owner are cut', async () => {
   const { guard } = guardBench();
-  const reason = 'x'.repeat(231 - 'hold/anne//2026-11-20T03:00:00.000Z'.length);
-  const hold = { ...AUDIT, until: new Date('2026-11-21T00:00:00Z') };
-  assert.equal(await guard.locks.hold(JOB.name, { ...hold, reason }), true);
-  assert.equal((await guard.locks.inspect(JOB.name))?.lockedBy.length, 231);
-  await assert.rejects(
-    guard.locks.hold(JOB.name, { ...hold, reason: `${reason}x` }),
-    / 1 characters too long /,
-  );
+  await operations(guard).pause(LOCK, {
+    actor: 'a'.repeat(128),
+    reason: `an audit\n\tof ${'😀'.repeat(240)}`,
+  });
+  const { lockedBy = '' } = (await guard.locks.inspect(JOB.name)) ?? {};
+  assert.match(lockedBy, /^hold\/a{63}…\/an audit of (😀)+…\/2026-11-20T03:00:00\.000Z$/u);
+  assert.ok(lockedBy.length <= 231 && lockedBy.isWellFormed());
+  await operations(guard).resume(LOCK, AUDIT);
+  const since = new Date('2026-11-20T03:00:00.000Z');
+  for (const [actor, reason] of [
+    ['/'.repeat(128), 'x'.repeat(500)],
+    ['%'.repeat(64), ' \n '.repeat(80) + 'y'],
+  ] as const) {
+    const owner = newHoldOwner(actor, reason, since);
+    assert.ok(isHoldOwner(owner) && owner.length <= 231, owner);
+    assert.deepEqual(readHold(owner)?.since, since);
+  }
 });
 
 void test('a lock provider without these methods is refused by their names', async () => {
   const lockProvider: LockProvider = { lock: () => Promise.resolve(undefined) };
-  const { locks } = new JobGuard({ lockProvider, logger: false });
-  await assert.rejects(locks.list(), /no method 'list'/);
-  await assert.rejects(locks.inspect('job'), /no method 'inspect'/);
-  await assert.rejects(locks.release('job', BY_ANNE), /no method 'inspect'/);
-  await assert.rejects(locks.purge({ olderThan: '1d' }), /no method 'purge'/);
-  const hold = locks.hold('job', { ...AUDIT, until: new Date(Date.now() + 60_000) });
-  await assert.rejects(hold, /no method 'hold'\. Locks of ZooKeeper and row locks cannot outlive/);
+  const guard = new JobGuard({ lockProvider, logger: false });
+  const { release, purge, pause } = operations(guard);
+  await assert.rejects(guard.locks.list(), /no method 'list'/);
+  await assert.rejects(guard.locks.inspect('job'), /no method 'inspect'/);
+  await assert.rejects(release(LOCK, BY_ANNE), /no method 'inspect'/);
+  await assert.rejects(purge({ ...BY_ANNE, olderThan: '1d', locks: true }), /no method 'purge'/);
+  await assert.rejects(
+    pause(LOCK, AUDIT),
+    /no method 'hold'\. Locks of ZooKeeper and row locks cannot outlive/,
+  );
 });
 
 void test('locks are listed in parts', async () => {

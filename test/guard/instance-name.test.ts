@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { test } from 'node:test';
 import { JobGuard } from 'cronlatch';
 import type { LockProvider } from 'cronlatch/provider';
+import { operations } from 'cronlatch/operations';
 import { isHoldOwner } from '#cronlatch/core/lease/hold-owner';
 import { instanceName, instanceOf, LONGEST_OWNER, newOwner } from '#cronlatch/core/lease/owner';
 import { testDrivers } from '../support/benches/driver';
@@ -30,9 +31,8 @@ testDrivers(
       await guard.run(DAILY, async () => {});
       const run = await guard.ledger.last('close-day');
       assert.equal(instanceOf(run?.claimedBy ?? ''), INSTANCE);
-      const until = new Date(Date.now() + 60_000);
-      assert.equal(await guard.locks.hold('other', { until, actor: 'anne', reason: 'stock' }), true);
-      assert.equal(await guard.locks.unhold('other', { actor: 'anne', reason: 'stock' }), true);
+      await operations(guard).pause({ lock: 'other' }, { actor: 'anne', reason: 'stock' });
+      await operations(guard).resume({ lock: 'other' }, { actor: 'anne', reason: 'stock' });
     } finally {
       await guard.close();
     }

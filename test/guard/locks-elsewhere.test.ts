@@ -37,8 +37,7 @@ async function statesOf(guard: JobGuard): Promise<Record<string, string>> {
 }
 
 async function pause(guard: JobGuard): Promise<void> {
-  const until = new Date(Date.now() + 3_600_000);
-  assert.equal(await guard.locks.hold('paused', { until, actor: 'anne', reason: 'audit' }), true);
+  await operations(guard).pause({ lock: 'paused' }, { actor: 'anne', reason: 'audit' });
 }
 
 async function assertUnreachable(guard: JobGuard, id: string): Promise<void> {
@@ -58,7 +57,7 @@ async function assertUnreachable(guard: JobGuard, id: string): Promise<void> {
   assert.match(page, /The lock provider &#39;[^<]*&#39; did not answer/);
 }
 
-testRedis('holds and running jobs are shown, and a Redis that is gone is a problem', async (bench) => {
+testRedis('pauses and running jobs are shown, and a Redis that is gone is a problem', async (bench) => {
   const [holder, lockProvider] = [
     new JobGuard({ lockProvider: bench.provider(), ...OPTIONS }),
     bench.provider(),
@@ -66,12 +65,12 @@ testRedis('holds and running jobs are shown, and a Redis that is gone is a probl
   const guard = await guardOn(lockProvider);
   const job = await runningJob(holder, { name: 'busy', lockAtMostFor: '10m' });
   await pause(guard);
-  assert.deepEqual(await statesOf(guard), { busy: 'running', idle: 'no record', paused: 'on hold' });
+  assert.deepEqual(await statesOf(guard), { busy: 'running', idle: 'no record', paused: 'paused' });
   const { problems, locks } = await operations(guard).overview();
   assert.deepEqual([problems, locks], [[], undefined]);
   const site = siteOf(guard);
   const [overview, page] = [await site.get(), await site.get('?locks=held')];
-  assert.match(overview.text, /anne holds lock &#39;paused&#39;: audit\./);
+  assert.match(overview.text, /anne has paused lock &#39;paused&#39;: audit\./);
   assert.equal(page.status, 200);
   assert.deepEqual(
     [...page.text.matchAll(/lock=(\w+)">/g)].map(([, name]) => name),
@@ -88,12 +87,12 @@ testRedis('holds and running jobs are shown, and a Redis that is gone is a probl
 });
 
 testEtcd(
-  'holds and running jobs are shown, and an etcd that is gone is a problem',
+  'pauses and running jobs are shown, and an etcd that is gone is a problem',
   async ({ gateway, provider }) => {
     const guard = await guardOn(provider);
     const job = await runningJob(guard, { name: 'busy', lockAtMostFor: '10m' });
     await pause(guard);
-    assert.deepEqual(await statesOf(guard), { busy: 'running', idle: 'no record', paused: 'on hold' });
+    assert.deepEqual(await statesOf(guard), { busy: 'running', idle: 'no record', paused: 'paused' });
     job.finish();
     await job.result;
     await gateway.close();

@@ -8,6 +8,8 @@ import { JOB } from '../support/benches/lock';
 import type { FoundRun } from '#cronlatch/ledger/run-store';
 import { commandOf, operations } from 'cronlatch/operations';
 
+const AUDIT = { actor: 'anne', reason: 'audit' };
+
 void test('an overview shows each job with its state, its problems and the commands that fix them', async () => {
   const { guard, clock } = guardOfRuns();
   const oncePer = { ...DAILY.oncePer, retry: { maxAttempts: 1 } };
@@ -16,8 +18,7 @@ void test('an overview shows each job with its state, its problems and the comma
   });
   guard.wrap({ ...DAILY, name: 'fine', lockAtMostFor: '10m' }, () => {});
   await closeDay();
-  const until = new Date(clock.wallMs() + 3_600_000);
-  await guard.locks.hold('fine', { until, actor: 'anne', reason: 'audit' });
+  await operations(guard).pause({ lock: 'fine' }, AUDIT);
   await guard.lockManager().tryLock({ name: 'by hand', lockAtMostFor: '1h' });
   const { jobs, locks, hasRegister, now } = await operations(guard).overview();
   assert.deepEqual([hasRegister, now.getTime()], [true, clock.wallMs()]);
@@ -25,7 +26,7 @@ void test('an overview shows each job with its state, its problems and the comma
     jobs.map(({ job, state, timeZone }) => [job, state, timeZone]),
     [
       ['close-day', 'failed', 'Europe/Paris'],
-      ['fine', 'on hold', 'Europe/Paris'],
+      ['fine', 'paused', 'Europe/Paris'],
     ],
   );
   const [failed, held] = jobs;
@@ -37,7 +38,7 @@ void test('an overview shows each job with its state, its problems and the comma
   const remedy = failed?.problems[0]?.remedy;
   assert.deepEqual(remedy, { verb: 'rerun', subject: { job: 'close-day', period: key }, values: {} });
   assert.deepEqual(commandOf(remedy), ['rerun', 'close-day', key, '--reason', 'TEXT']);
-  assert.deepEqual([held?.problems, held?.notes.map(({ kind }) => kind)], [[], ['on hold']]);
+  assert.deepEqual([held?.problems, held?.notes.map(({ kind }) => kind)], [[], ['paused']]);
   assert.deepEqual(
     locks?.map(({ name }) => name),
     ['by hand'],
@@ -106,11 +107,11 @@ const kindsOf = async (guard: JobGuard) =>
   ]);
 
 void test('a lock that ends after more than a day, and more than its job declares, is stuck', async () => {
-  const { guard, clock } = guardOfRuns();
+  const { guard } = guardOfRuns();
   guard.wrap({ ...JOB, name: 'long', lockAtMostFor: '3d' }, () => {}, { schedule: '0 3 * * *' });
   guard.wrap({ ...JOB, name: 'short' }, () => {}, { schedule: '0 3 * * *' });
   await guard.runOverdue();
-  const [until, locks] = [new Date(clock.wallMs() + 48 * HOUR_MS), guard.lockManager()];
+  const locks = guard.lockManager();
   for (const name of ['long', 'short']) await locks.tryLock({ name, lockAtMostFor: '2d' });
   assert.deepEqual(await kindsOf(guard), [
     ['short', 'stuck', ['stuck']],
@@ -123,9 +124,9 @@ void test('a lock that ends after more than a day, and more than its job declare
   );
   assert.deepEqual(problems[0]?.remedy?.subject, { lock: 'short' });
   const owner = (await guard.locks.inspect('short'))?.lockedBy ?? '';
-  await guard.locks.release('short', { owner, actor: 'anne', reason: 'dead' });
-  await guard.locks.hold('short', { until, actor: 'anne', reason: 'audit' });
-  assert.deepEqual((await kindsOf(guard))[0], ['short', 'on hold', ['on hold']]);
+  await operations(guard).release({ lock: 'short', owner }, AUDIT);
+  await operations(guard).pause({ lock: 'short' }, AUDIT);
+  assert.deepEqual((await kindsOf(guard))[0], ['short', 'paused', ['paused']]);
 });
 
 void test('an owner that another program wrote is a note', async () => {
@@ -154,7 +155,7 @@ void test('jobs that share a lock may have it for as long as the longest lease o
 });
 
 void test('a run whose process is gone is not running: its lock is free, paused or kept', async () => {
-  const { guard, runStore, clock } = guardOfRuns();
+  const { guard, runStore } = guardOfRuns();
   guard.wrap(DAILY, () => {}, { schedule: '0 3 * * *' });
   await guard.runOverdue();
   const started = { claimedBy: 'web-1/17/x', lockId: 'memory/close-day', fencingToken: 1, leaseMs: HOUR_MS };
@@ -172,9 +173,8 @@ void test('a run whose process is gone is not running: its lock is free, paused 
   const lock = await guard.lockManager().tryLock({ ...JOB, name: 'close-day' });
   assert.deepEqual(await stateOf(), [['running', 1]]);
   await lock?.unlock();
-  const until = new Date(clock.wallMs() + HOUR_MS);
-  await guard.locks.hold('close-day', { until, actor: 'anne', reason: 'audit' });
-  assert.deepEqual(await stateOf(), [['on hold', 0]]);
+  await operations(guard).pause({ lock: 'close-day' }, AUDIT);
+  assert.deepEqual(await stateOf(), [['paused', 0]]);
 });
 
 void test('a run whose lease ended a quarter of an hour ago is stuck, and one that is kept alive for days is not', async () => {
@@ -219,14 +219,13 @@ void test('a failed run in a time zone that this host does not know is shown in 
 });
 
 void test('the texts of an overview name instants as the caller wants', async () => {
-  const { guard, clock } = guardOfRuns();
-  const until = new Date(clock.wallMs() + 60_000);
+  const { guard } = guardOfRuns();
   guard.wrap(DAILY, () => {});
-  await guard.locks.hold(DAILY.name, { until, actor: 'anne', reason: 'audit' });
+  await operations(guard).pause({ lock: DAILY.name }, { ...AUDIT, until: '1m' });
   const { jobs } = await operations(guard).overview({
     when: (instant, { now, timeZone }) => `in ${instant.getTime() - now.getTime()} ms (${timeZone})`,
   });
-  assert.match(jobs[0]?.notes[0]?.text ?? '', /The hold ends in 60000 ms \(Europe\/Paris\)\./);
+  assert.match(jobs[0]?.notes[0]?.text ?? '', /The pause ends in 60000 ms \(Europe\/Paris\)\./);
 });
 
 void test('without a run store, and with locks that cannot be listed, an overview shows what is left', async () => {

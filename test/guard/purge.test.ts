@@ -77,14 +77,14 @@ void test('the catch-up windows of the jobs of all instances are spared, also by
   const purges = mock.method(runStore, 'purge');
   clock.advance('10m');
   await purged(made, 1);
-  await guard.ledger.purge({ olderThan: '1d' });
+  await operations(guard).purge({ olderThan: '1d', actor: 'anne', reason: 'space' });
   const { mock: jobs } = mock.method(runStore, 'jobs', () =>
     Promise.reject(new SchemaMismatchError('missing')),
   );
-  await guard.ledger.purge({ olderThan: '1d' });
+  await operations(guard).purge({ olderThan: '1d', actor: 'anne', reason: 'space' });
   jobs.restore();
   guard.wrap(CATCHING_UP, () => {});
-  await guard.ledger.purge({ olderThan: '1d' });
+  await operations(guard).purge({ olderThan: '1d', actor: 'anne', reason: 'space' });
   const kept = purges.mock.calls.filter(({ arguments: [{ keptTicks }] }) => keptTicks === undefined);
   assert.deepEqual(
     kept.map(({ arguments: [{ olderThanMs }] }) => olderThanMs / 86_400_000),

@@ -16,6 +16,7 @@ const JOB = { name: 'job', lockAtMostFor: '10m' } as const;
 const RECORDED = { ...JOB, oncePer: { period: 'tick' } } as const;
 const HOURLY = { expression: '0 * * * *', timeZone: 'UTC', dialect: 'croner' } as const;
 const SHARED = { ...JOB, shared: true } as const;
+const BY_ANNA = { actor: 'anna', reason: 'a test' };
 
 /** A job that is scheduled every full hour. */
 function hourly(configuration: GuardConfiguration, more: Partial<JobDeclaration> = {}): JobDeclaration {
@@ -299,14 +300,17 @@ void test('an instance registers its jobs again every two minutes, so that no op
   assert.equal(Number(again.registeredAt) - Number(first.registeredAt), 120_000);
   assert.deepEqual(again, { ...first, registeredAt: again.registeredAt });
   of.clock.advance('14m');
-  await assert.rejects(of.guard.ledger.forget(DAILY.name), {
+  await assert.rejects(operations(of.guard).forget({ job: DAILY.name }, BY_ANNA), {
     code: InvalidLockUseError.code,
     message: /^Cannot forget job 'close-day': .+\/\d+ has registered it within the last 15 minutes\. /,
   });
   of.clock.advance('2m');
-  await of.guard.ledger.forget(DAILY.name);
+  await operations(of.guard).forget({ job: DAILY.name }, BY_ANNA);
   assert.deepEqual(await of.guard.ledger.jobs(), []);
-  await assert.rejects(of.guard.ledger.forget(DAILY.name), /'close-day': it is not registered\.$/);
+  await assert.rejects(
+    operations(of.guard).forget({ job: DAILY.name }, BY_ANNA),
+    /'close-day': it is not registered\.$/,
+  );
   await registered(of);
 });
 
@@ -379,18 +383,17 @@ void test('a job that has only a lock is not late while another instance runs it
   assert.deepEqual([reported, await lateJobs(of)], [[JOB.name], [JOB.name]]);
 });
 
-void test('a job is not late while an operator holds its lock, but when the hold has ended', async () => {
+void test('a job is not late while an operator has paused its lock, but when the pause has ended', async () => {
   const of = bench();
   const reported: string[] = [];
   of.guard.on('job:late', ({ job }) => void reported.push(job));
   scheduled(of, DAILY);
   await registered(of);
-  const act = { actor: 'anna', reason: 'a test' };
-  await of.guard.locks.hold(DAILY.name, { ...act, until: new Date(of.clock.wallMs() + 9 * HOUR_MS) });
+  await operations(of.guard).pause({ lock: DAILY.name }, { ...BY_ANNA, until: '9h' });
   of.clock.advance('2h');
   await of.guard.runOverdue();
   assert.deepEqual([reported, await lateJobs(of)], [[], []]);
-  await of.guard.locks.unhold(DAILY.name, act);
+  await operations(of.guard).resume({ lock: DAILY.name }, BY_ANNA);
   await of.guard.runOverdue();
   assert.deepEqual([reported, await lateJobs(of)], [[DAILY.name], [DAILY.name]]);
 });

@@ -2,12 +2,14 @@ import { declareLockJob } from '../support/jobs/lock-job';
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { InvalidLockUseError, LockStorageError, SchemaMismatchError } from 'cronlatch';
+import { operations } from 'cronlatch/operations';
+import type { StoredRequest } from '#cronlatch/ledger/request-store';
 import { signal } from '../support/benches/executor';
 import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/benches/guard-of-runs';
 import { newGuard } from '../support/benches/guard-with-runs';
 import { turn } from '../support/benches/lock';
 
-const ACT = { actor: 'anne', reason: 'the bank was late' } as const;
+const ACT = { actor: 'anne', reason: 'the bank was late' };
 const REPORT = { name: 'report', lockAtMostFor: '10m', oncePer: { period: 'tick' } } as const;
 const MINUTE_MS = 60_000;
 
@@ -28,6 +30,16 @@ async function refused(request: Promise<unknown>, message: RegExp): Promise<void
   });
 }
 
+/** Asks as an operator does. */
+async function request(
+  { guard }: Pick<GuardOfRuns, 'guard'>,
+  job: string,
+  { scope, period, ...how }: { scope?: string; period?: string } & Partial<typeof ACT> = {},
+): Promise<StoredRequest> {
+  const { facts } = await operations(guard).run({ job, scope, period }, { ...ACT, ...how });
+  return (facts as { readonly request: StoredRequest }).request;
+}
+
 async function stateOf({ guard }: Pick<GuardOfRuns, 'guard'>, job: string) {
   const request = await guard.ledger.lastRequest(job);
   return [request?.state, request?.outcome];
@@ -37,8 +49,8 @@ void test('a requested job runs at the next check, and its request ends', async 
   const of = bench();
   await of.guard.runOverdue();
   for (const job of ['close-day', 'report']) {
-    const request = await of.ledger.requestRun(job, ACT);
-    assert.deepEqual([request.state, request.actor, request.attempt], ['open', 'anne', 0]);
+    const { state, actor, attempt } = await request(of, job);
+    assert.deepEqual([state, actor, attempt], ['open', 'anne', 0]);
   }
   assert.deepEqual(of.ran, [], 'nothing runs before the check');
   assert.equal((await of.guard.runOverdue()).started, 2);
@@ -57,12 +69,13 @@ void test('a requested job runs at the next check, and its request ends', async 
 });
 
 void test('a request is recorded with the time at which it was made', async () => {
-  const { guard, ledger, clock } = bench();
+  const of = bench();
+  const { guard, ledger, clock } = of;
   guard.wrap({ ...DAILY, name: 'fails' }, () => {
     throw new Error('no bank');
   });
   await guard.runOverdue();
-  const request = await ledger.requestRun('fails', { ...ACT, periodKey: '2026-01-02' });
+  const { createdAt } = await request(of, 'fails', { period: '2026-01-02' });
   clock.advance('1m');
   await guard.runOverdue();
   const history = await ledger.history({ job: 'fails', periodKey: '2026-01-02' });
@@ -70,18 +83,17 @@ void test('a request is recorded with the time at which it was made', async () =
     history.map(({ kind }) => kind),
     ['requested', 'failed'],
   );
-  assert.deepEqual(history[0]?.at, request.createdAt);
+  assert.deepEqual(history[0]?.at, createdAt);
 });
 
 void test('a past period runs on request, and one that has not begun does not', async () => {
   const of = bench();
   await of.guard.runOverdue();
-  await of.ledger.requestRun('close-day', { ...ACT, periodKey: '2026-01-02' });
+  await request(of, 'close-day', { period: '2026-01-02' });
   await of.guard.runOverdue();
   assert.equal((await of.ledger.get({ job: 'close-day', periodKey: '2026-01-02' }))?.state, 'completed');
-  const future = { ...ACT, periodKey: '2999-01-01' };
   await refused(
-    of.ledger.requestRun('close-day', future),
+    request(of, 'close-day', { period: '2999-01-01' }),
     /'close-day': its period 2999-01-01 has not begun/,
   );
 });
@@ -96,31 +108,29 @@ void test('a request that no instance can serve is refused by name', async () =>
   );
   declareLockJob(of.guard, { name: 'pack', nameOf: (id: string) => `order-${id}`, lockAtMostFor: '1m' });
   await of.guard.runOverdue();
-  const { ledger } = of;
-  await refused(ledger.requestRun('pack', ACT), /'pack': the name of its lock comes from its arguments/);
-  await refused(ledger.requestRun('reprot', ACT), /'reprot': no instance has declared it\./);
-  await refused(ledger.requestRun('off', ACT), /'off': its option enabled is false/);
-  await refused(ledger.requestRun('tenants', ACT), /'tenants': it has scopes\. Pass the scope/);
-  await refused(ledger.requestRun('close-day', { ...ACT, scope: 'eu' }), /it has no scopes/);
-  await refused(ledger.requestRun('report', { ...ACT, periodKey: '2026-11-20' }), /gets a run of its own/);
-  await refused(ledger.requestRun('close-day', { ...ACT, periodKey: 'monday' }), /"monday" is not the key/);
-  await refused(ledger.requestRun('report', { ...ACT, reason: ' ' }), /needs an actor and a reason/);
+  await refused(request(of, 'pack'), /'pack': the name of its lock comes from its arguments/);
+  await refused(request(of, 'reprot'), /^There is no job 'reprot'\./);
+  await refused(request(of, 'off'), /'off': its option enabled is false/);
+  await refused(request(of, 'tenants'), /'tenants': it has scopes\. Pass the scope/);
+  await refused(request(of, 'close-day', { scope: 'eu' }), /it has no scopes/);
+  await refused(request(of, 'report', { period: '2026-11-20' }), /gets a run of its own/);
+  await refused(request(of, 'close-day', { period: 'monday' }), /"monday" is not the key/);
   of.clock.advance(3 * MINUTE_MS + 1);
   await refused(
-    ledger.requestRun('report', ACT),
+    request(of, 'report'),
     /no instance has declared it within the last 3 minutes\. The last was/,
   );
   await of.guard.runOverdue();
-  await ledger.requestRun('report', ACT);
+  await request(of, 'report');
 });
 
 void test('a period that has a run is refused with the command that runs it again', async () => {
   const of = bench();
   await of.guard.runOverdue();
-  await of.ledger.requestRun('close-day', ACT);
+  await request(of, 'close-day');
   await of.guard.runOverdue();
   await refused(
-    of.ledger.requestRun('close-day', ACT),
+    request(of, 'close-day'),
     /completed at .*\. To run it again: cronlatch rerun close-day \S+ --force --reason TEXT\.$/,
   );
 });
@@ -129,14 +139,14 @@ void test('the second request for a job is refused, and shows the first', async 
   const of = bench();
   await of.guard.runOverdue();
   const [one, two] = await Promise.allSettled([
-    of.ledger.requestRun('report', ACT),
-    of.ledger.requestRun('report', { actor: 'bob', reason: 'too' }),
+    request(of, 'report'),
+    request(of, 'report', { actor: 'bob', reason: 'too' }),
   ]);
   assert.deepEqual([one.status, two.status], ['fulfilled', 'rejected']);
   const first = /'report': it was requested by anne at .*: the bank was late\. That request has not ended/;
-  await refused(of.ledger.requestRun('report', ACT), first);
+  await refused(request(of, 'report'), first);
   await of.guard.runOverdue();
-  await of.ledger.requestRun('report', ACT);
+  await request(of, 'report');
 });
 
 void test('a request waits while the job must not start, and expires', async () => {
@@ -145,22 +155,21 @@ void test('a request waits while the job must not start, and expires', async () 
   const ran: string[] = [];
   of.guard.wrap({ ...REPORT, enabled: () => enabled }, () => void ran.push('report'));
   await of.guard.runOverdue();
-  await of.guard.ledger.requestRun('report', ACT);
+  await request(of, 'report');
   await of.guard.runOverdue();
   assert.deepEqual(await stateOf(of, 'report'), ['open', 'disabled']);
   enabled = true;
   of.guard.standby(true);
   await of.guard.runOverdue();
   of.guard.standby(false);
-  const until = new Date(of.clock.wallMs() + 600 * MINUTE_MS);
-  await of.guard.locks.hold('report', { ...ACT, until });
+  await operations(of.guard).pause({ lock: 'report' }, { ...ACT, until: '10h' });
   await of.guard.runOverdue();
   assert.deepEqual([ran, await stateOf(of, 'report')], [[], ['open', 'locked']]);
   of.clock.advance(60 * MINUTE_MS);
-  await of.guard.locks.unhold('report', ACT);
+  await operations(of.guard).resume({ lock: 'report' }, ACT);
   await of.guard.runOverdue();
-  assert.deepEqual(ran, [], 'a forgotten request does not run after the hold');
-  await of.guard.ledger.requestRun('report', ACT);
+  assert.deepEqual(ran, [], 'a forgotten request does not run after the pause');
+  await request(of, 'report');
   await of.guard.runOverdue();
   assert.deepEqual(ran, ['report']);
 });
@@ -169,7 +178,7 @@ void test('a handler that fails ends its request with the error', async () => {
   const of = guardOfRuns();
   of.guard.wrap(REPORT, () => Promise.reject(new Error('no paper')));
   await of.guard.runOverdue();
-  await of.guard.ledger.requestRun('report', ACT);
+  await request(of, 'report');
   await of.guard.runOverdue();
   const [state, outcome] = await stateOf(of, 'report');
   assert.equal(state, 'failed');
@@ -188,7 +197,7 @@ void test('a job with only a lock is not repeated if the instance that took its 
   const of = bench();
   declareLockJob(of.guard, { name: 'poll', lockAtMostFor: '1m' }, () => assert.fail('ran'));
   await of.guard.runOverdue();
-  await of.ledger.requestRun('poll', ACT);
+  await request(of, 'poll');
   await takenByCrashed(of, 'poll');
   await of.guard.runOverdue();
   assert.deepEqual(await stateOf(of, 'poll'), [
@@ -207,7 +216,7 @@ for (const [name, job, isClaimed] of CRASHES)
   void test(name, async () => {
     const of = bench();
     await of.guard.runOverdue();
-    const { createdAt } = await of.ledger.requestRun(job, ACT);
+    const { createdAt } = await request(of, job);
     await takenByCrashed(of, job);
     const crashed = newGuard(of.options());
     if (isClaimed) await crashed.run(job === 'report' ? { ...REPORT, at: createdAt } : DAILY, () => {});
@@ -226,7 +235,7 @@ async function requestedRun(lockAtMostFor: string) {
     await ended.promise;
   });
   await of.guard.runOverdue();
-  await of.guard.ledger.requestRun('report', ACT);
+  await request(of, 'report');
   const running = of.guard.runOverdue();
   await started.promise;
   return { of, running, end: ended.resolve };
@@ -258,7 +267,7 @@ void test('a requested run that has ended is not interrupted if its history cann
   const warnings: string[] = [];
   of.guard.on('guard:warning', ({ message }) => void warnings.push(message));
   await of.guard.runOverdue();
-  await of.ledger.requestRun('close-day', ACT);
+  await request(of, 'close-day');
   t.mock.method(of.runStore, 'change', () => Promise.reject(new LockStorageError('away')));
   assert.equal((await of.guard.runOverdue()).started, 1);
   assert.deepEqual(await stateOf(of, 'close-day'), ['completed', undefined]);
@@ -296,7 +305,7 @@ void test('requests that cannot be read are one warning, and the jobs go on', as
     'Could not look up the requests to run jobs. The guard will try again at the next poll.',
   ]);
   failing.mock.restore();
-  await of.ledger.requestRun('report', ACT);
+  await request(of, 'report');
   await of.guard.runOverdue();
   assert.deepEqual(of.ran, ['report']);
 });
@@ -312,5 +321,5 @@ void test('without a table of requests, no check warns, and a request names the 
     t.mock.method(of.runStore.requests, method, () => Promise.reject(missing));
   await of.guard.runOverdue();
   assert.deepEqual(warnings, []);
-  await assert.rejects(of.ledger.requestRun('report', ACT), missing);
+  await assert.rejects(request(of, 'report'), missing);
 });

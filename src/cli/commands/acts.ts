@@ -25,7 +25,7 @@ export function addActCommands(program: Command): void {
   }
 }
 
-function optionOf({ name, value, description, choices, required, ...field }: Field): Option {
+function optionOf({ name, value, description, choices, required = false, ...field }: Field): Option {
   const flag = flagOf(name);
   const option = new Option(value === undefined ? flag : `${flag} <${value}>`, description);
   if (choices) option.choices(choices);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { JobGuard } from 'cronlatch';
 import { webhook } from 'cronlatch/notify';
+import { operations } from 'cronlatch/operations';
 import { Child } from '../../processes/child';
 import type { NotifierOrders } from '../../processes/fixtures/notifier';
 import { closing } from '../../support/benches/closing';
@@ -109,13 +110,15 @@ testFleet('of four instances that notice the same, one sends', async (fleet) => 
   assert.equal(receiver.received.length, 1);
 });
 
-testFleet('a hold that an operator has ended is not noticed at the time of its end', async (fleet) => {
+const LOCK = { lock: 'close-day' };
+const BY_ANNE = { actor: 'anne', reason: 'audit' };
+
+testFleet('a pause that an operator has ended is not noticed at the time of its end', async (fleet) => {
   const { receiver, instance, query } = fleet;
   const guard = await instance();
-  const until = new Date(Date.now() + 3_600_000);
-  await guard.locks.hold('close-day', { until, actor: 'anne', reason: 'audit' });
+  await operations(guard).pause(LOCK, { ...BY_ANNE, until: '1h' });
   await guard.runOverdue();
-  await guard.locks.unhold('close-day', { actor: 'anne', reason: 'done' });
+  await operations(guard).resume(LOCK, BY_ANNE);
   await query(`UPDATE cronlatch_run_notice SET due_at = at`);
   await guard.runOverdue();
   const states = await query(`SELECT state FROM cronlatch_run_notice`);
@@ -123,15 +126,15 @@ testFleet('a hold that an operator has ended is not noticed at the time of its e
 });
 
 testFleet(
-  'a hold that ends by the clock of the database is noticed once',
+  'a pause that ends by the clock of the database is noticed once',
   async ({ receiver, instance }) => {
-    const guards = await Promise.all([instance(), instance()]);
+    const guards = [await instance(), await instance()] as const;
     const until = new Date(Date.now() + 15_000);
-    await guards[0]?.locks.hold('close-day', { until, actor: 'anne', reason: 'audit' });
+    await operations(guards[0]).pause(LOCK, { ...BY_ANNE, until: until.toISOString() });
     await eventually(async () => {
       await Promise.all(guards.map((guard) => guard.runOverdue()));
       return receiver.received.length > 0;
-    }, 'the notice of the hold');
+    }, 'the notice of the pause');
     assert.ok(Date.now() >= until.getTime() - 1000);
     await Promise.all(guards.map((guard) => guard.runOverdue()));
     assert.deepEqual(
@@ -149,8 +152,7 @@ testFleet('without the table, notices are reported once, and jobs run', async (f
   const warnings: { message: string; error?: unknown }[] = [];
   guard.on('guard:warning', (event) => void warnings.push(event));
   await guard.run({ name: 'close-day', lockAtMostFor: '1m' }, () => 1);
-  const until = new Date(Date.now() + 3_600_000);
-  await guard.locks.hold('close-day', { until, actor: 'anne', reason: 'audit' });
+  await operations(guard).pause(LOCK, { ...BY_ANNE, until: '1h' });
   await guard.runOverdue();
   await guard.runOverdue();
   const [warning, ...more] = warnings.filter(({ message }) => message.includes('notices'));

@@ -12,6 +12,7 @@ import { signal } from '../../support/benches/executor';
 import { DAILY, guardOfRuns, type GuardOfRuns } from '../../support/benches/guard-of-runs';
 import { eventually } from '../../support/clocks/eventually';
 import type { Notice, Notify } from 'cronlatch/notify';
+import { operations } from 'cronlatch/operations';
 import type { RunStore } from '#cronlatch/ledger/run-store';
 import { newGuard } from '../../support/benches/guard-with-runs';
 
@@ -60,7 +61,7 @@ void test('a run that fails permanently is noticed once, with the command to typ
   await another().runOverdue();
   assert.equal(sent.length, 1);
 
-  await guard.ledger.rerun({ job: 'close-day', periodKey: key }, { actor: 'anne', reason: 'fixed' });
+  await operations(guard).rerun({ job: 'close-day', period: key }, { actor: 'anne', reason: 'fixed' });
   await failOnce(made);
   await guard.runOverdue();
   assert.deepEqual([sent.length, new Set(sent.map(({ id }) => id)).size], [2, 2]);
@@ -141,17 +142,16 @@ void test('a job that fails at each tick is noticed once a day', async () => {
   assert.equal(sent.length, 2);
 });
 
-/** Holds the lock for an hour, and lets an instance see it. */
-async function heldForAnHour({ guard, clock }: NoticeBench): Promise<void> {
-  const until = new Date(clock.wallMs() + HOUR_MS);
-  assert.ok(await guard.locks.hold('close-day', { until, actor: 'anne', reason: 'audit' }));
+/** Pauses the lock for an hour, and lets an instance see it. */
+async function pausedForAnHour({ guard }: NoticeBench): Promise<void> {
+  await operations(guard).pause({ lock: 'close-day' }, { until: '1h', actor: 'anne', reason: 'audit' });
   await guard.runOverdue();
 }
 
-void test('the end of a hold is noticed when it comes, by one instance', async () => {
+void test('the end of a pause is noticed when it comes, by one instance', async () => {
   const made = bench();
   const { guard, sent, clock, another } = made;
-  await heldForAnHour(made);
+  await pausedForAnHour(made);
   clock.advance(59 * MINUTE_MS);
   await guard.runOverdue();
   assert.deepEqual(sent, []);
@@ -172,21 +172,17 @@ void test('the end of a hold is noticed when it comes, by one instance', async (
 const ENDED_BY_HAND: Readonly<Record<string, (made: NoticeBench) => Promise<unknown>>> = {
   'no one has taken the lock': () => Promise.resolve(),
   'a job has run': ({ guard }) => guard.run(ONCE, () => 'done'),
-  'another operator holds it': ({ guard, clock }) =>
-    guard.locks.hold('close-day', {
-      until: new Date(clock.wallMs() + 5 * HOUR_MS),
-      actor: 'bob',
-      reason: 'move',
-    }),
+  'another operator pauses it': ({ guard }) =>
+    operations(guard).pause({ lock: 'close-day' }, { until: '5h', actor: 'bob', reason: 'move' }),
 };
 
 for (const [then, act] of Object.entries(ENDED_BY_HAND))
-  void test(`a hold that an operator has ended is not noticed: then ${then}`, async () => {
+  void test(`a pause that an operator has ended is not noticed: then ${then}`, async () => {
     const made = bench();
     const { guard, sent, clock } = made;
-    await heldForAnHour(made);
+    await pausedForAnHour(made);
     clock.advance(10 * MINUTE_MS);
-    assert.ok(await guard.locks.unhold('close-day', { actor: 'anne', reason: 'done' }));
+    await operations(guard).resume({ lock: 'close-day' }, { actor: 'anne', reason: 'done' });
     await act(made);
     clock.advance(HOUR_MS);
     await guard.runOverdue();

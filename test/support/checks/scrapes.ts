@@ -9,6 +9,7 @@ import { metrics } from '@opentelemetry/api';
 import Database from 'better-sqlite3';
 import { createTables } from 'cronlatch/better-sqlite3';
 import { scheduleLocked } from 'cronlatch/node-cron';
+import { operations } from 'cronlatch/operations';
 import { Registry } from 'prom-client';
 import { start } from '../../docs/monitoring/instrumented';
 import { measureJobs } from '../../docs/monitoring/prom-client';
@@ -55,7 +56,7 @@ export async function scrapesOfPage(t: TestContext): Promise<{ well: Scrapes; in
   const well = await scrape();
 
   await guard.run(JOB, async (lock) => {
-    await guard.locks.release(JOB.name, { actor: 'test', reason: 'the lock is lost' });
+    await operations(guard).release({ lock: JOB.name }, { actor: 'test', reason: 'the lock is lost' });
     await lock.extend('10m');
   });
   await guard.run(JOB, () => void database.exec('ALTER TABLE shedlock RENAME TO elsewhere'));
