@@ -50,7 +50,7 @@ async function main(): Promise<void> {
 
   const anne = { actor: 'anne@ops', reason: 'the bank was late' };
   console.log(`> cronlatch run settle --reason '${anne.reason}'`);
-  await guard.ledger.requestRun('settle', anne);
+  await operations(guard).run({ job: 'settle' }, anne);
   await guard.runOverdue();
   console.log(`notice: ${(await noticed).text.split('\n')[0]}`);
 
@@ -64,8 +64,7 @@ async function main(): Promise<void> {
   process.stdout.write(log);
 
   console.log(`> cronlatch pause settle --reason 'the bank is down' --until 1h`);
-  const until = new Date(Date.now() + 3_600_000);
-  await guard.locks.hold('settle', { ...anne, reason: 'the bank is down', until });
+  await operations(guard).pause({ job: 'settle' }, { ...anne, reason: 'the bank is down', until: '1h' });
   console.log(`settle: ${(await stateOf(guard))?.notes[0]?.kind}`);
   await guard.close();
   rmSync(folder, { recursive: true });

@@ -49,9 +49,7 @@ function testFleet(name: string, body: (fleet: Fleet) => Promise<void>, on?: rea
           },
           async expire() {
             await bench.query(`UPDATE shedlock SET lock_until = locked_at WHERE name = 'cronlatch-notices'`);
-            await bench.query(
-              `UPDATE cronlatch_run_notice SET lease_until = at WHERE state = 'taken'`,
-            );
+            await bench.query(`UPDATE cronlatch_run_notice SET lease_until = at WHERE state = 'taken'`);
           },
         });
       } finally {

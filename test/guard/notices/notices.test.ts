@@ -320,10 +320,7 @@ void test('a guard that cannot keep notices, and an invalid notify, are refused'
   const secret = 'https://hooks.example/top-secret';
   for (const [own, message] of [
     [{ runStore: undefined }, /^notify needs a ledger, but this guard has only locks\./],
-    [
-      { runStore: withoutRequests },
-      /^notify must be a function, .+ It needs a guard with a database\.$/,
-    ],
+    [{ runStore: withoutRequests }, /^notify must be a function, .+ It needs a guard with a database\.$/],
     [{ notify: secret }, /^notify must be a function, such as webhook/],
     [{ notify: [() => {}, secret] }, /^notify must be a function, such as webhook/],
   ] as const)

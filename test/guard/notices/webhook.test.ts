@@ -35,9 +35,7 @@ function testWebhook(name: string, body: (bench: WebhookBench) => Promise<void>)
     const shown = async (): Promise<string> => {
       const { acts } = await made.runStore.notices.pending();
       const overview = await operations(made.guard).overview();
-      return [...printed, inspect([acts, overview, made.guard], { depth: 9, showHidden: true })].join(
-        '\n',
-      );
+      return [...printed, inspect([acts, overview, made.guard], { depth: 9, showHidden: true })].join('\n');
     };
     await body({ ...made, receiver, shown, warnings });
     await made.guard.close();

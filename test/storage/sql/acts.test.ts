@@ -62,7 +62,10 @@ const PROMISES: Readonly<Record<string, (place: Place) => Promise<void>>> = {
     assert.deepEqual(rest, { ...given, ...unset, tries: 0 });
     assert.equal(leaseUntil.getTime() - at.getTime(), leaseMs);
     assert.equal(await store.change('p1', 'host/2/x', { state: 'done' }, LIMIT), false);
-    assert.equal(await store.change('p1', 'host/1/x', { state: 'refused', outcome: 'it is free' }, LIMIT), true);
+    assert.equal(
+      await store.change('p1', 'host/1/x', { state: 'refused', outcome: 'it is free' }, LIMIT),
+      true,
+    );
     const ended = await find(store, 'p1');
     assert.deepEqual([ended?.state, ended?.outcome, ended?.leaseUntil], ['refused', 'it is free', undefined]);
     assert.ok(ended?.endedAt);
@@ -225,7 +228,13 @@ testRunStores('1,000 notices and more hide no act, and wait the earliest due fir
   const { acts, notices } = store;
   await acts.add(RUN, LIMIT);
   for (let number = 0; number < 1005; number += 1) {
-    const notice = { ...RUN, id: `n${number}.0`, openKey: `n${number}.0`, verb: 'notice', periodKey: undefined };
+    const notice = {
+      ...RUN,
+      id: `n${number}.0`,
+      openKey: `n${number}.0`,
+      verb: 'notice',
+      periodKey: undefined,
+    };
     await notices.add({ ...notice, dueInMs: number === 1004 ? 0 : 1000 }, LIMIT);
   }
   const waiting = (await notices.pending(LIMIT)).acts;
