@@ -27,7 +27,7 @@ testOnEvery('without tables, the lock table is an error, and the others are warn
   if (environment['DATABASE_FILE'] !== undefined)
     await (await new DataSource(options).initialize()).destroy();
   const { findings } = await examined(options);
-  const codes = ['error missing-table', ...Array<string>(5).fill('warning missing-table')];
+  const codes = ['error missing-table', ...Array<string>(6).fill('warning missing-table')];
   assert.deepEqual(codesOf(findings), codes);
   assert.match(findings[0]?.problem ?? '', /^Table 'shedlock' in .+ is missing, .+ no access to it\.$/);
   assert.equal(findings[0]?.fix, 'Create what is missing with npx cronlatch init.');

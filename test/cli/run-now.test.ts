@@ -3,6 +3,7 @@ import { closing } from '../support/benches/closing';
 import { errorLines } from './cronlatch';
 import { testOperated, type Operated } from './operated';
 import { operations } from 'cronlatch/operations';
+import { lastAct } from '../support/jobs/acts';
 
 const ACT = `--yes --reason 'the bank was late' --actor anne`;
 const EVERY = ['mysql', 'mariadb', 'postgres', 'sqlite'] as const;
@@ -27,9 +28,9 @@ testOperated(
     assert.deepEqual([done.status, done.stderr], [0, 'cronlatch: Requested. The request expires in 1h.\n']);
     assert.match(
       done.stdout,
-      /^An instance starts job bill for \d{4}-\d\d-\d\d at its next check for overdue runs.*\nJob bill: completed on \S+\/\d+\.\n$/,
+      /^An instance starts job bill for \d{4}-\d\d-\d\d at its next check for overdue runs.*\nJob bill on \S+\/\d+: done\.\n$/,
     );
-    const key = (await bench.guard.ledger.lastRequest('bill'))?.periodKey;
+    const key = (await lastAct(bench.guard, 'bill'))?.periodKey;
     assert.match((await bench.call(`history bill ${key}`)).stdout, /requested +anne +the bank was late/);
     const again = await bench.call(`run bill --wait ${ACT}`);
     assert.equal(again.status, 4);
@@ -41,10 +42,10 @@ testOperated(
     failures.push(new Error('no paper'));
     const failed = await bench.call(`run report --wait ${ACT}`);
     assert.equal(failed.status, 1);
-    assert.match(failed.stdout, /Job report: failed on \S+: Error: no paper/);
+    assert.match(failed.stdout, /Job report on \S+: failed: Error: no paper\.\n$/);
     assert.match(
       (await bench.call('history report')).stdout,
-      /\nLast request: by anne at [\d:]{8}: the bank was late\. Job report: failed on \S+: Error: no paper\.\n/,
+      /\n[\d:]{5} .* · run failed: Error: no paper .* anne +the bank was late\n/,
     );
   },
   EVERY,
@@ -95,8 +96,8 @@ testOperated('a request that expires ends with 75, and a second one is refused',
     errorLines(second).join(),
     /was requested by anne at .*: the bank was late\. That request has not ended/,
   );
-  await bench.query(`UPDATE cronlatch_run_request SET expires_at = created_at`);
+  await bench.query(`UPDATE cronlatch_run_act SET expires_at = at`);
   const { status, stdout } = await bench.call(`run report --within 1s --wait ${ACT}`);
   assert.equal(status, 75);
-  assert.match(stdout, /The request has expired, and job report has not started(: locked)?\.\n$/);
+  assert.match(stdout, /\nJob report( on \S+)?: expired(: locked)?\.\n$/);
 });

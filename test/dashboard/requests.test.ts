@@ -13,6 +13,7 @@ import { closing } from '../support/benches/closing';
 import { DASHBOARD_SERVERS } from '../support/benches/dashboard-servers';
 import { guardOfRuns } from '../support/benches/guard-of-runs';
 import { ANNE, fieldsOf, siteOf } from './site';
+import { lastAct } from '../support/jobs/acts';
 
 const BEN = { level: 'read', actor: 'ben' } as const;
 
@@ -79,7 +80,7 @@ testOperated(
       const type = { 'content-type': 'application/x-www-form-urlencoded' };
       const form = { ':method': 'POST', ':path': '/?job=close-day', ...headers, ...type };
       assert.equal((await send(form, new URLSearchParams(fields).toString())).status, 303);
-      assert.equal((await guard.ledger.lastRequest('close-day'))?.reason, 'ticket 7');
+      assert.equal((await lastAct(guard, 'close-day'))?.reason, 'ticket 7');
     } finally {
       session.destroy();
       server.close();

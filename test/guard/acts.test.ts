@@ -30,7 +30,7 @@ async function bench() {
 function writesTo({ runStore, provider }: GuardOfRuns): () => number {
   const calls = [
     ...(['insert', 'change', 'purge', 'forgetJob'] as const).map((name) => mock.method(runStore, name)),
-    mock.method(runStore.requests, 'add'),
+    mock.method(runStore.acts, 'add'),
     ...(['lock', 'hold', 'forceRelease'] as const).map((name) => mock.method(provider, name)),
   ];
   return () => calls.reduce((count, { mock: of }) => count + of.callCount(), 0);
@@ -111,15 +111,22 @@ for (const [verb, { values, before = nothing, unless = nothing, refusal }] of Ob
     const of = await bench();
     await before(of);
     const writes = writesTo(of);
-    const [first, second] = [
-      await planOf(act, new Desk(of.guard, BY), values),
-      await planOf(act, new Desk(of.guard, BY), values),
-    ];
+    const desk = new Desk(of.guard, BY);
+    const [first, second] = [await planOf(act, desk, values), await planOf(act, desk, values)];
     assert.equal(writes(), 0);
     assert.ok(first.lines.length > 0);
-    assert.ok((await performed(act, first)).text.endsWith('.'));
+    const { text, act: id } = await performed(desk, first);
+    assert.ok(text.endsWith('.'));
     assert.ok(writes() > 0);
-    await assert.rejects(performed(act, second), ConflictError);
+    await assert.rejects(performed(desk, second), ConflictError);
+    const acts = (await operations(of.guard).acts()).filter(
+      (each) => each.verb === verb && each.actor === BY.actor,
+    );
+    const subjects = acts.map((each) => [each.id === id, each.state, each.reason, each.job ?? each.lock]);
+    const done = [true, verb === 'run' ? 'open' : 'done', BY.reason, JOB];
+    // A second request to run a job leaves no row: the first one has not ended.
+    const refused = [false, 'refused', BY.reason, JOB];
+    assert.deepEqual(subjects, verb === 'run' ? [done] : [refused, done]);
   });
 }
 
@@ -213,6 +220,7 @@ void test('each act returns its facts', async () => {
   );
   assert.deepEqual(await run({ job: JOB }, range), {
     text: `No business day from ${PERIOD} to 2026-11-20 lacks a run.`,
+    act: undefined,
     facts: { job: JOB, scope: '', added: [] },
   });
   const states = ({
@@ -222,12 +230,19 @@ void test('each act returns its facts', async () => {
   }) => [before?.state, after?.state];
   assert.deepEqual(states(await rerun(RUN, { ...BY, force: true })), ['completed', 'pending']);
   assert.deepEqual(states(await skip({ job: JOB, period: '2026-11-17' }, BY)), [undefined, 'skipped']);
-  assert.deepEqual(await purge({ olderThan: '1d', ...BY }), {
-    text: 'Deleted 0.',
-    facts: { deleted: 0, locks: false },
-  });
+  const { act: purged, ...deleted } = await purge({ olderThan: '1d', ...BY });
+  assert.deepEqual(deleted, { text: 'Deleted 0.', facts: { deleted: 0, locks: false } });
   of.clock.advance('16m');
-  assert.deepEqual(await forget({ job: JOB }, BY), { text: 'Forgotten.', facts: { forgotten: JOB } });
+  const { act: forgot, ...forgotten } = await forget({ job: JOB }, BY);
+  assert.deepEqual(forgotten, { text: 'Forgotten.', facts: { forgotten: JOB } });
+  const acts = await operations(of.guard).acts({ limit: 2 });
+  assert.deepEqual(
+    acts.map(({ id, verb }) => [id, verb]),
+    [
+      [forgot, 'forget'],
+      [purged, 'purge'],
+    ],
+  );
 });
 
 void test('each method that is gone names its successor', () => {

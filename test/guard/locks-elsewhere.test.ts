@@ -40,6 +40,20 @@ async function pause(guard: JobGuard): Promise<void> {
   await operations(guard).pause({ lock: 'paused' }, { actor: 'anne', reason: 'audit' });
 }
 
+/** The acts are in the database of the runs. */
+async function assertRecorded(guard: JobGuard): Promise<void> {
+  await operations(guard).resume({ lock: 'paused' }, { actor: 'bob', reason: 'it is over' });
+  const acts = await operations(guard).acts({ lock: 'paused' });
+  assert.deepEqual(
+    acts.map(({ verb, actor, state }) => [verb, actor, state]),
+    [
+      ['resume', 'bob', 'done'],
+      ['pause', 'anne', 'done'],
+    ],
+  );
+  assert.match((await siteOf(guard).get('?job=paused')).text, /Acts of operators[^]*it is over[^]*audit/);
+}
+
 async function assertUnreachable(guard: JobGuard, id: string): Promise<void> {
   const { problems, locks } = await operations(guard).overview();
   assert.deepEqual([problems.map(({ kind }) => kind), locks], [['unreachable'], undefined]);
@@ -79,6 +93,7 @@ testRedis('pauses and running jobs are shown, and a Redis that is gone is a prob
   job.finish();
   await job.result;
   assert.equal((await statesOf(guard))['busy'], 'no record');
+  await assertRecorded(guard);
   bench.connected.close();
   await assertUnreachable(guard, bench.keyPrefix);
   const gone = await siteOf(guard).get('?locks=held');
@@ -95,6 +110,7 @@ testEtcd(
     assert.deepEqual(await statesOf(guard), { busy: 'running', idle: 'no record', paused: 'paused' });
     job.finish();
     await job.result;
+    await assertRecorded(guard);
     await gateway.close();
     await assertUnreachable(guard, provider.id ?? '');
     const page = await siteOf(guard).get('?locks=held');

@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { InvalidLockUseError, LockStorageError, SchemaMismatchError } from 'cronlatch';
 import { operations } from 'cronlatch/operations';
-import type { StoredRequest } from '#cronlatch/ledger/request-store';
+import type { StoredAct } from '#cronlatch/ledger/act-store';
 import { signal } from '../support/benches/executor';
 import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/benches/guard-of-runs';
 import { newGuard } from '../support/benches/guard-with-runs';
 import { turn } from '../support/benches/lock';
+import { lastAct } from '../support/jobs/acts';
 
 const ACT = { actor: 'anne', reason: 'the bank was late' };
 const REPORT = { name: 'report', lockAtMostFor: '10m', oncePer: { period: 'tick' } } as const;
@@ -35,13 +36,13 @@ async function request(
   { guard }: Pick<GuardOfRuns, 'guard'>,
   job: string,
   { scope, period, ...how }: { scope?: string; period?: string } & Partial<typeof ACT> = {},
-): Promise<StoredRequest> {
+): Promise<StoredAct> {
   const { facts } = await operations(guard).run({ job, scope, period }, { ...ACT, ...how });
-  return (facts as { readonly request: StoredRequest }).request;
+  return (facts as { readonly request: StoredAct }).request;
 }
 
 async function stateOf({ guard }: Pick<GuardOfRuns, 'guard'>, job: string) {
-  const request = await guard.ledger.lastRequest(job);
+  const request = await lastAct(guard, job);
   return [request?.state, request?.outcome];
 }
 
@@ -49,14 +50,13 @@ void test('a requested job runs at the next check, and its request ends', async 
   const of = bench();
   await of.guard.runOverdue();
   for (const job of ['close-day', 'report']) {
-    const { state, actor, attempt } = await request(of, job);
-    assert.deepEqual([state, actor, attempt], ['open', 'anne', 0]);
+    const { state, actor, tries } = await request(of, job);
+    assert.deepEqual([state, actor, tries], ['open', 'anne', 0]);
   }
   assert.deepEqual(of.ran, [], 'nothing runs before the check');
   assert.equal((await of.guard.runOverdue()).started, 2);
   assert.deepEqual(of.ran.sort(), ['close-day', 'report']);
-  for (const job of ['close-day', 'report'])
-    assert.deepEqual(await stateOf(of, job), ['completed', undefined]);
+  for (const job of ['close-day', 'report']) assert.deepEqual(await stateOf(of, job), ['done', undefined]);
   for (const run of await of.ledger.list()) {
     const history = await of.ledger.history(run);
     assert.deepEqual(
@@ -75,7 +75,7 @@ void test('a request is recorded with the time at which it was made', async () =
     throw new Error('no bank');
   });
   await guard.runOverdue();
-  const { createdAt } = await request(of, 'fails', { period: '2026-01-02' });
+  const { at } = await request(of, 'fails', { period: '2026-01-02' });
   clock.advance('1m');
   await guard.runOverdue();
   const history = await ledger.history({ job: 'fails', periodKey: '2026-01-02' });
@@ -83,7 +83,7 @@ void test('a request is recorded with the time at which it was made', async () =
     history.map(({ kind }) => kind),
     ['requested', 'failed'],
   );
-  assert.deepEqual(history[0]?.at, createdAt);
+  assert.deepEqual(history[0]?.at, at);
 });
 
 void test('a past period runs on request, and one that has not begun does not', async () => {
@@ -187,9 +187,9 @@ void test('a handler that fails ends its request with the error', async () => {
 
 /** An instance that has taken the request, and whose process is then gone. */
 async function takenByCrashed({ runStore, clock }: GuardOfRuns, job: string): Promise<void> {
-  const { requests } = await runStore.requests.pending();
-  const id = requests.find((request) => request.job === job)?.id ?? '';
-  assert.ok(await runStore.requests.take(id, { owner: 'gone/1/x', leaseMs: MINUTE_MS }));
+  const { acts } = await runStore.acts.pending();
+  const id = acts.find((act) => act.job === job)?.id ?? '';
+  assert.ok(await runStore.acts.take(id, { owner: 'gone/1/x', leaseMs: MINUTE_MS }));
   clock.advance(MINUTE_MS);
 }
 
@@ -201,7 +201,7 @@ void test('a job with only a lock is not repeated if the instance that took its 
   await takenByCrashed(of, 'poll');
   await of.guard.runOverdue();
   assert.deepEqual(await stateOf(of, 'poll'), [
-    'interrupted',
+    'failed',
     'the lease of gone/1 ended, and it has not come back',
   ]);
 });
@@ -216,13 +216,13 @@ for (const [name, job, isClaimed] of CRASHES)
   void test(name, async () => {
     const of = bench();
     await of.guard.runOverdue();
-    const { createdAt } = await request(of, job);
+    const { at } = await request(of, job);
     await takenByCrashed(of, job);
     const crashed = newGuard(of.options());
-    if (isClaimed) await crashed.run(job === 'report' ? { ...REPORT, at: createdAt } : DAILY, () => {});
+    if (isClaimed) await crashed.run(job === 'report' ? { ...REPORT, at } : DAILY, () => {});
     of.clock.advance(MINUTE_MS);
     for (let check = 0; check < 2; check += 1) await of.guard.runOverdue();
-    const expected = isClaimed ? [[], 'interrupted'] : [['close-day'], 'completed'];
+    const expected = [isClaimed ? [] : ['close-day'], 'done'];
     assert.deepEqual([of.ran, (await stateOf(of, job))[0]], expected);
   });
 
@@ -247,11 +247,11 @@ void test('the lease of a request is renewed while its handler runs', async () =
     of.clock.advance(MINUTE_MS / 2);
     await new Promise(setImmediate);
   }
-  const { now, requests } = await of.runStore.requests.pending();
-  assert.ok(requests[0]?.leaseUntil && requests[0].leaseUntil > now);
+  const { now, acts } = await of.runStore.acts.pending();
+  assert.ok(acts[0]?.leaseUntil && acts[0].leaseUntil > now);
   end();
   await running;
-  assert.equal((await stateOf(of, 'report'))[0], 'completed');
+  assert.equal((await stateOf(of, 'report'))[0], 'done');
 });
 
 void test('a guard that closes records how its requested run has ended', async () => {
@@ -259,7 +259,7 @@ void test('a guard that closes records how its requested run has ended', async (
   const closed = of.guard.close();
   end();
   await closed;
-  assert.deepEqual(await stateOf(of, 'report'), ['completed', undefined]);
+  assert.deepEqual(await stateOf(of, 'report'), ['done', undefined]);
 });
 
 void test('a requested run that has ended is not interrupted if its history cannot be written', async (t: TestContext) => {
@@ -270,17 +270,17 @@ void test('a requested run that has ended is not interrupted if its history cann
   await request(of, 'close-day');
   t.mock.method(of.runStore, 'change', () => Promise.reject(new LockStorageError('away')));
   assert.equal((await of.guard.runOverdue()).started, 1);
-  assert.deepEqual(await stateOf(of, 'close-day'), ['completed', undefined]);
+  assert.deepEqual(await stateOf(of, 'close-day'), ['done', undefined]);
   assert.deepEqual(warnings, ["Could not record the outcome of the request to run job 'close-day'."]);
 });
 
 void test('a guard that closes waits for the read of requests that it has begun', async (t: TestContext) => {
   const of = bench();
   await of.guard.runOverdue();
-  const { requests } = of.runStore;
-  const read = requests.pending.bind(requests);
+  const { acts } = of.runStore;
+  const read = acts.pending.bind(acts);
   let answer = (): void => {};
-  t.mock.method(requests, 'pending', async (...args: Parameters<typeof read>) => {
+  t.mock.method(acts, 'pending', async (...args: Parameters<typeof read>) => {
     await new Promise<void>((resolve) => (answer = resolve));
     return await read(...args);
   });
@@ -297,7 +297,7 @@ void test('requests that cannot be read are one warning, and the jobs go on', as
   const of = bench();
   const warnings: string[] = [];
   of.guard.on('guard:warning', ({ message }) => void warnings.push(message));
-  const failing = t.mock.method(of.runStore.requests, 'pending', () =>
+  const failing = t.mock.method(of.runStore.acts, 'pending', () =>
     Promise.reject(new LockStorageError('away')),
   );
   for (let check = 0; check < 3; check += 1) await of.guard.runOverdue();
@@ -314,12 +314,36 @@ void test('without a table of requests, no check warns, and a request names the 
   const of = bench();
   const warnings: string[] = [];
   of.guard.on('guard:warning', ({ message }) => void warnings.push(message));
-  const missing = new SchemaMismatchError("Table 'cronlatch_run_request' is missing.", {
+  const missing = new SchemaMismatchError("Table 'cronlatch_run_act' is missing.", {
     outcome: 'nothing-ran',
   });
   for (const method of ['pending', 'add'] as const)
-    t.mock.method(of.runStore.requests, method, () => Promise.reject(missing));
+    t.mock.method(of.runStore.acts, method, () => Promise.reject(missing));
   await of.guard.runOverdue();
   assert.deepEqual(warnings, []);
   await assert.rejects(request(of, 'report'), missing);
+});
+
+void test('requests for several scopes of one job run one after the other, in one check', async () => {
+  const of = guardOfRuns();
+  const ran: string[] = [];
+  const scope = (tenant: string): string => tenant;
+  const oncePer = { ...DAILY.oncePer, scope, resume: (run: { scope: string }) => [run.scope] as [string] };
+  of.guard.wrap({ ...DAILY, oncePer }, async (tenant: string) => {
+    ran.push(`${tenant} begins`);
+    await turn();
+    ran.push(`${tenant} ends`);
+  });
+  await of.guard.runOverdue();
+  for (const tenant of ['eu', 'us', 'asia']) await request(of, 'close-day', { scope: tenant });
+  assert.equal((await of.guard.runOverdue()).started, 3);
+  assert.deepEqual(
+    ran,
+    ['eu', 'us', 'asia'].flatMap((tenant) => [`${tenant} begins`, `${tenant} ends`]),
+  );
+  const acts = await operations(of.guard).acts({ job: 'close-day', verb: 'run' });
+  assert.deepEqual(
+    acts.map((act) => [act.scope, act.state, act.tries]),
+    ['asia', 'us', 'eu'].map((tenant) => [tenant, 'done', 1]),
+  );
 });

@@ -66,7 +66,8 @@ async function showHistory(
   const found = [...(await jobs.ledger.list({ limit, ...query }))];
   if (job === undefined) found.sort((one, other) => begunMs(other) - begunMs(one));
   const runs = found.filter((run) => begunMs(run) >= (since?.getTime() ?? 0));
-  const oldest = since ?? new Date(Math.min(...runs.map(begunMs), jobs.now.getTime()));
+  // Those beside the runs that are shown: a request comes before its run.
+  const oldest = since ?? (found.length < limit ? undefined : new Date(Math.min(...runs.map(begunMs))));
   const acts = (job === undefined ? [] : await jobs.acts({ ...query, since: oldest, limit })) ?? [];
   if (json) return printJson('history', { job, since, runs, acts });
   const none = job === undefined ? 'there are no runs' : `${shown(job)} has no runs`;

@@ -21,7 +21,7 @@ export class ActRecord {
     private readonly store: ActStore | undefined,
   ) {
     this.#owner = newOwner(desk.parts.executor.instance);
-    if (store === undefined) this.#missing = 'this guard has no ledger';
+    if (store === undefined) this.#missing = 'this guard keeps no acts.';
   }
 
   /** @throws LockStorageError if the row of an act that is not on a lock cannot be written. Then nothing was done. */

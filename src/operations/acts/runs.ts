@@ -59,8 +59,6 @@ export const run: Act = {
   ],
   async plan(desk, values) {
     const isRange = values['from'] !== undefined || values['to'] !== undefined;
-    if (isRange && values['period'] !== undefined)
-      throw new InvalidLockConfigurationError('period is given beside from and to: leave one of them out.');
     if (!isRange && values['force'])
       throw new InvalidLockConfigurationError('force is only for a range: add from and to.');
     return await (isRange ? planRange : planRequest)(desk, values);

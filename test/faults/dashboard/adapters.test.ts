@@ -5,6 +5,7 @@ import { dailyJob, register } from '../../cli/year-of-runs';
 import { ANNE, fieldsOf } from '../../dashboard/site';
 import { closing } from '../../support/benches/closing';
 import { DASHBOARD_SERVERS } from '../../support/benches/dashboard-servers';
+import { lastAct } from '../../support/jobs/acts';
 
 for (const [name, open] of Object.entries(DASHBOARD_SERVERS))
   testOperated(`${name} shows the dashboard below a path and takes a form`, async ({ guard }) => {
@@ -20,5 +21,5 @@ for (const [name, open] of Object.entries(DASHBOARD_SERVERS))
     const init = { method: 'POST', body: new URLSearchParams(fields), redirect: 'manual' } as const;
     const done = await fetch(page.url, { ...init, headers: { Cookie: cookie, Origin: origin } });
     assert.deepEqual([done.status, done.headers.get('location')], [303, '?job=close-day#main']);
-    assert.equal((await guard.ledger.lastRequest('close-day'))?.reason, fields.reason);
+    assert.equal((await lastAct(guard, 'close-day'))?.reason, fields.reason);
   });

@@ -1,6 +1,7 @@
 import type { JobGuard } from 'cronlatch';
 import type { CalendarPeriod } from 'cronlatch/calendar';
 import { operations } from 'cronlatch/operations';
+import type { StoredAct } from '#cronlatch/ledger/act-store';
 
 /** Who acts, and why. */
 export const BY = { actor: 'ada', reason: 'wrong rates' };
@@ -19,4 +20,10 @@ export async function addRuns(
 export async function purge(guard: JobGuard, olderThan: string): Promise<number> {
   const { facts } = await operations(guard).purge({ olderThan, ...BY });
   return (facts as { deleted: number }).deleted;
+}
+
+/** The newest act on a job, such as a request to run it. */
+export async function lastAct(guard: JobGuard, job: string): Promise<StoredAct | undefined> {
+  const [newest] = await operations(guard).acts({ job, limit: 1 });
+  return newest;
 }
