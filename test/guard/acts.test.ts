@@ -189,8 +189,8 @@ void test('a value of another type, an unknown choice and an unknown option are 
   }
   for (const as of ['done', '', undefined])
     await refused('resolve', { as }, /^as is .+: use completed, failed, pending\.$/);
-  await refused('run', { from: '2026-11-01' }, /^to is undefined: pass a text\.$/);
-  await refused('run', { to: '2026-11-01' }, /^from is undefined: pass a text\.$/);
+  await refused('run', { from: '2026-11-01' }, /^to is missing\.$/);
+  await refused('run', { to: '2026-11-01' }, /^from is missing\.$/);
   await refused('run', { from: '2026-11-31', to: '2026-12-01' }, /^from is "2026-11-31"/);
   await refused(
     'run',
