@@ -125,21 +125,24 @@ void test('while an operator pauses a lock, every instance skips its job, and th
 
 void test('the end of a pause by hand is reported, and frees nothing but a pause', async () => {
   const { guard } = guardBench();
-  const { pause, resume } = operations(guard);
+  const act = operations(guard);
   const forced: CronlatchEvents['lock:forced'][] = [];
   guard.on('lock:forced', (event) => void forced.push(event));
-  await assert.rejects(resume(LOCK, AUDIT), /^ConflictError: Lock 'job' is not paused: it is free\.$/);
+  await assert.rejects(act.resume(LOCK, AUDIT), /^ConflictError: Lock 'job' is not paused: it is free\.$/);
   const job = await runningJob(guard);
-  await assert.rejects(resume(LOCK, AUDIT), /^ConflictError: Lock 'job' is not paused: '.+' holds it\.$/);
-  await assert.rejects(pause(LOCK, AUDIT), /^ConflictError: Lock 'job' is held by '.+' until .+\. Try again/);
+  await assert.rejects(act.resume(LOCK, AUDIT), /^ConflictError: Lock 'job' is not paused: '.+' holds it\.$/);
+  await assert.rejects(
+    act.pause(LOCK, AUDIT),
+    /^ConflictError: Lock 'job' is held by '.+' until .+\. Try again/,
+  );
   job.finish();
   await job.result;
-  await pause(LOCK, AUDIT);
+  await act.pause(LOCK, AUDIT);
   await assert.rejects(
-    pause(LOCK, AUDIT),
+    act.pause(LOCK, AUDIT),
     /is paused already, by anne until .+: audit of the books\. Resume it/,
   );
-  await resume(LOCK, { ...AUDIT, reason: 'the audit has ended' });
+  await act.resume(LOCK, { ...AUDIT, reason: 'the audit has ended' });
   assert.deepEqual(
     forced.map(({ heldBy, reason }) => [heldBy, reason]),
     [['hold/anne/audit of the books/2026-11-20T03:00:00.000Z', 'the audit has ended']],
@@ -166,7 +169,7 @@ void test('the overdue runs of a paused job start after the pause', async () => 
 
 void test('the end of a pause is an instant or a duration of at most 365 days, by the clock of the guard', async () => {
   const { guard, clock } = guardBench();
-  const { pause, resume } = operations(guard);
+  const act = operations(guard);
   for (const [until, message] of [
     ['2026-11-20T03:00:00Z', /which has passed: use an instant with its offset/],
     ['2027-11-20T03:00:01Z', /which is more than 365 days away: use/],
@@ -179,7 +182,7 @@ void test('the end of a pause is an instant or a duration of at most 365 days, b
     ['366d', /^until is "366d": it must lie between 0 and 365 days\.$/],
     [new Date('2026-11-21T00:00:00Z') as unknown as string, /^until is .+: pass a text\.$/],
   ] as const)
-    await assert.rejects(pause(LOCK, { ...AUDIT, until }), {
+    await assert.rejects(act.pause(LOCK, { ...AUDIT, until }), {
       name: 'InvalidLockConfigurationError',
       message,
     });
@@ -189,10 +192,10 @@ void test('the end of a pause is an instant or a duration of at most 365 days, b
     ['2d', 2],
     ['2027-11-20T03:00:00Z', 365],
   ] as const) {
-    await pause(LOCK, { ...AUDIT, until });
+    await act.pause(LOCK, { ...AUDIT, until });
     const { lockUntil } = (await guard.locks.inspect(JOB.name)) ?? {};
     assert.equal((Number(lockUntil) - clock.wallMs()) / 86_400_000, days);
-    await resume(LOCK, AUDIT);
+    await act.resume(LOCK, AUDIT);
   }
 });
 
@@ -220,13 +223,13 @@ void test('an actor and a reason that are too long for the column of the owner a
 void test('a lock provider without these methods is refused by their names', async () => {
   const lockProvider: LockProvider = { lock: () => Promise.resolve(undefined) };
   const guard = new JobGuard({ lockProvider, logger: false });
-  const { release, purge, pause } = operations(guard);
+  const act = operations(guard);
   await assert.rejects(guard.locks.list(), /no method 'list'/);
   await assert.rejects(guard.locks.inspect('job'), /no method 'inspect'/);
-  await assert.rejects(release(LOCK, BY_ANNE), /no method 'inspect'/);
-  await assert.rejects(purge({ ...BY_ANNE, olderThan: '1d', locks: true }), /no method 'purge'/);
+  await assert.rejects(act.release(LOCK, BY_ANNE), /no method 'inspect'/);
+  await assert.rejects(act.purge({ ...BY_ANNE, olderThan: '1d', locks: true }), /no method 'purge'/);
   await assert.rejects(
-    pause(LOCK, AUDIT),
+    act.pause(LOCK, AUDIT),
     /no method 'hold'\. Locks of ZooKeeper and row locks cannot outlive/,
   );
 });

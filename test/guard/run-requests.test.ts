@@ -124,17 +124,6 @@ void test('a request that no instance can serve is refused by name', async () =>
   await request(of, 'report');
 });
 
-void test('a period that has a run is refused with the command that runs it again', async () => {
-  const of = bench();
-  await of.guard.runOverdue();
-  await request(of, 'close-day');
-  await of.guard.runOverdue();
-  await refused(
-    request(of, 'close-day'),
-    /completed at .*\. To run it again: cronlatch rerun close-day \S+ --force --reason TEXT\.$/,
-  );
-});
-
 void test('the second request for a job is refused, and shows the first', async () => {
   const of = bench();
   await of.guard.runOverdue();
