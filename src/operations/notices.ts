@@ -210,7 +210,7 @@ function noticesAbout({ jobs, locks = [] }: Overview): StoredNotice[] {
     const hold = lock && readHold(lock.lockedBy);
     if (lock === undefined || hold === undefined) return [];
     const { name, lockedBy: owner, lockUntil } = lock;
-    const text = `The hold of lock '${name}' by ${hold.actor} has ended: ${hold.reason}. Its jobs start again.`;
+    const text = `The pause of lock '${name}' by ${hold.actor} has ended: ${hold.reason}. Its jobs start again.`;
     const notices = noticeOf(job, { kind: 'hold-ended', id: requestIdOf(name, owner), text });
     return notices.map((notice) => ({ ...notice, hold: { lock: name, owner, until: lockUntil.getTime() } }));
   });

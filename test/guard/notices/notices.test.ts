@@ -163,7 +163,7 @@ void test('the end of a pause is noticed when it comes, by one instance', async 
       [
         'hold-ended',
         'close-day',
-        "The hold of lock 'close-day' by anne has ended: audit. Its jobs start again.\ncronlatch why close-day",
+        "The pause of lock 'close-day' by anne has ended: audit. Its jobs start again.\ncronlatch why close-day",
       ],
     ],
   );
