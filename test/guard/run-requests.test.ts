@@ -92,10 +92,7 @@ void test('a past period runs on request, and one that has not begun does not', 
   await request(of, 'close-day', { period: '2026-01-02' });
   await of.guard.runOverdue();
   assert.equal((await of.ledger.get({ job: 'close-day', periodKey: '2026-01-02' }))?.state, 'completed');
-  await refused(
-    request(of, 'close-day', { period: '2999-01-01' }),
-    /'close-day': its period 2999-01-01 has not begun/,
-  );
+  await refused(request(of, 'close-day', { period: '2999-01-01' }), /its period 2999-01-01 has not begun/);
 });
 
 void test('a request that no instance can serve is refused by name', async () => {
@@ -116,23 +113,9 @@ void test('a request that no instance can serve is refused by name', async () =>
   await refused(request(of, 'report', { period: '2026-11-20' }), /gets a run of its own/);
   await refused(request(of, 'close-day', { period: 'monday' }), /"monday" is not the key/);
   of.clock.advance(3 * MINUTE_MS + 1);
-  await refused(
-    request(of, 'report'),
-    /no instance has declared it within the last 3 minutes\. The last was/,
-  );
+  await refused(request(of, 'report'), /has declared it within the last 3 minutes\. The last was/);
   await of.guard.runOverdue();
   await request(of, 'report');
-});
-
-void test('a period that has a run is refused with the command that runs it again', async () => {
-  const of = bench();
-  await of.guard.runOverdue();
-  await request(of, 'close-day');
-  await of.guard.runOverdue();
-  await refused(
-    request(of, 'close-day'),
-    /completed at .*\. To run it again: cronlatch rerun close-day \S+ --force --reason TEXT\.$/,
-  );
 });
 
 void test('the second request for a job is refused, and shows the first', async () => {
