@@ -150,7 +150,7 @@ for (const server of ['mysql', 'postgres'] as const)
         assert.deepEqual(await operations(guard).acts(), []);
         await query(`GRANT UPDATE ON ${prefix}shedlock TO ${account}`);
         const { text, act } = await operations(reader).release({ lock: 'stuck' }, BY);
-        assert.match(text, /^Released\. Not recorded: .*GRANT INSERT/);
+        assert.match(text, /^Released\. Not recorded: .*'release' on lock 'stuck': .*denied/);
         assert.equal(act, undefined);
         assert.equal((await guard.locks.inspect('stuck'))?.isHeld, false);
       });

@@ -112,7 +112,6 @@ testEtcd(
     assert.deepEqual(await statesOf(guard), { busy: 'running', idle: 'no record', paused: 'paused' });
     job.finish();
     await job.result;
-    await assertRecorded(guard);
     await gateway.close();
     await assertUnreachable(guard, provider.id ?? '');
     const page = await siteOf(guard).get('?locks=held');

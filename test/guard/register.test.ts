@@ -614,7 +614,7 @@ void test('a job whose guards are all disabled is late, and why and a request na
   const why = 'no instance that declares it is enabled';
   assert.deepEqual(obstacles, [{ reason: 'disabled', text: `Job 'close-day' is disabled: ${why}.` }]);
   await assert.rejects(operations(of.guard).run({ job: 'close-day' }, { actor: 'anna', reason: 'a test' }), {
-    name: 'ConflictError',
+    code: InvalidLockUseError.code,
     message: `Cannot run job 'close-day': ${why}.`,
   });
   of.guard.enable(true);

@@ -235,7 +235,7 @@ testRunStores('1,000 notices and more hide no act, and wait the earliest due fir
       verb: 'notice',
       periodKey: undefined,
     };
-    await notices.add({ ...notice, dueInMs: number === 1004 ? 0 : 1000 }, LIMIT);
+    await notices.add({ ...notice, dueInMs: number === 1004 ? 0 : HOUR_MS, expiresInMs: 2 * HOUR_MS }, LIMIT);
   }
   const waiting = (await notices.pending(LIMIT)).acts;
   assert.deepEqual([waiting.length, waiting[0]?.id], [1000, 'n1004.0']);
