@@ -100,6 +100,7 @@ testOnEveryServer(
         ...sequence('cronlatch_run_event'),
         ['missing-privilege', 'UPDATE', 'cronlatch_job', account],
         ['missing-privilege', 'UPDATE', 'cronlatch_run_act', account],
+        ['missing-privilege', 'UPDATE', 'cronlatch_run_notice', account],
         ...sequence('cronlatch_run_log'),
       ]);
       for (const { statement = '' } of findings) await database.ask(statement);

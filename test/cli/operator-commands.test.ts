@@ -188,7 +188,7 @@ testOperated(
     );
     assert.match(
       (await call('why waits')).stdout,
-      /^.+ · times in \S+\nJob 'waits' is disabled: no instance that declares it is enabled\.\n$/,
+      /^.+ · times in \S+\nJob 'waits' is disabled: no instance that declares it is enabled\.\nIts next tick is .+\n$/,
     );
     const { obstacles } = await json('why off');
     assert.deepEqual(keysOf(obstacles, 'reason'), ['disabled']);

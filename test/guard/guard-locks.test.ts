@@ -106,7 +106,7 @@ void test('while an operator pauses a lock, every instance skips its job, and th
   const { text, facts } = await operations(guard).pause(LOCK, { ...AUDIT, until: until.toISOString() });
   assert.equal(
     text,
-    'Paused: no instance starts a job of this lock. Not recorded: this guard keeps no acts.',
+    'Paused: no instance starts the job. Not recorded: this guard keeps no acts.',
   );
   assert.deepEqual(facts, { job: undefined, others: [], lock: JOB.name, heldBy, until });
   assert.deepEqual(await guard.run(JOB, () => assert.fail('ran')), { executed: false, reason: 'locked' });

@@ -43,7 +43,7 @@ export const pause: Act = {
   summary: 'keep a job from starting, on all instances',
   label: 'Pause',
   effect: 'Keeps all jobs of the lock from starting, on all instances. A run that has started goes on.',
-  done: 'Paused: no instance starts a job of this lock.',
+  done: 'Paused: no instance starts the job.',
   fields: [
     LOCK,
     field('until', 'text', 'the end: an instant such as 2026-11-23T06:00Z, or a duration such as 2h', {
