@@ -42,7 +42,7 @@ async function pause(guard: JobGuard): Promise<void> {
 
 /** The acts are in the database of the runs. */
 async function assertRecorded(guard: JobGuard): Promise<void> {
-  await operations(guard).resume({ lock: 'paused' }, { actor: 'bob', reason: 'it is over' });
+  await operations(guard).resume({ lock: 'paused' }, { actor: 'bob', reason: 'the audit has ended' });
   const acts = await operations(guard).acts({ lock: 'paused' });
   assert.deepEqual(
     acts.map(({ verb, actor, state }) => [verb, actor, state]),
@@ -51,7 +51,7 @@ async function assertRecorded(guard: JobGuard): Promise<void> {
       ['pause', 'anne', 'done'],
     ],
   );
-  assert.match((await siteOf(guard).get('?job=paused')).text, /Acts of operators[^]*it is over[^]*audit/);
+  assert.match((await siteOf(guard).get('?job=paused')).text, /Acts of operators[^]*the audit has ended[^]*audit/);
 }
 
 async function assertUnreachable(guard: JobGuard, id: string): Promise<void> {

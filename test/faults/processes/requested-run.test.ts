@@ -71,7 +71,7 @@ testOnEvery(
         if (dead !== undefined) alive.delete(dead);
         const newest = async () => (await operations(guard).acts({ job: name, limit: 1 }))[0];
         const ended = async (): Promise<boolean> => {
-          // Whoever looks while its run has not ended looks again after a lease.
+          // An instance that looks while its run has not ended looks again after a lease.
           if (dead !== undefined) await dataSource.query(ITS_LEASE_HAS_EXPIRED);
           return (await newest())?.endedAt !== undefined;
         };
