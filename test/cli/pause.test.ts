@@ -205,7 +205,7 @@ testOperated(
 for (const [server, urlOf] of Object.entries({ redis: () => urlOn('redis'), etcd: etcdEndpoint }))
   testOn(server, 'pause and resume work with the guard of an application', async () => {
     const env = { LOCKS: server, LOCKS_URL: urlOf(), LOCKS_PREFIX: `pause-${randomUUID()}:` };
-    const call = (args: string) => cronlatch([...wordsOf(args)], { env });
+    const call = (args: string) => cronlatch(wordsOf(args), { env });
     const exec = `exec ${OUTSIDE} --name close-day --at-most 1m -E 9 true`;
     const skipped = /locked by hold\/anne@ops1\/audit of the books\//;
     for (const [args, status, output] of [

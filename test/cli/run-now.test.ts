@@ -63,10 +63,10 @@ testOperated(
       );
       for (const [args, line] of [
         ['run report --within soon', /^--within is "soon"/],
-        ['run bill --from 2026-11-01', /^--to is undefined: pass a text\.$/],
+        ['run bill --from 2026-11-01', /^--to is missing\.$/],
         ['run bill --from 2026-11-01 --to 2026-11-31', /^--to is "2026-11-31"/],
         ['run bill today --from 2026-11-01 --to 2026-11-02', /^Name either a period, or a range/],
-        ['pause', /^Name either a job, or a lock /],
+        ['pause', /^Name either a job or a lock\.$/],
         ['pause bill --until tomorrow', /^--until is "tomorrow": use an instant with its offset, such as /],
         ['purge --older-than soon', /^--older-than is "soon"/],
       ] as const) {

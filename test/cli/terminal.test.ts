@@ -16,52 +16,47 @@ import { releaseOf } from '#cronlatch/ledger/operator/remedy';
 import { DAY_MS, testOperated } from './operated';
 import { dailyJob, register, registerEarlier } from './year-of-runs';
 
-testOperated('on a terminal, a change asks first', async ({ call, runDaysAgo }) => {
-  const period = await runDaysAgo('bill', 1, new Error('no disk'));
-  const args = `rerun bill ${period} --reason why`;
-  const no = await call(args, { input: 'n\n', hook: 'interactive.cjs' });
-  assert.equal(no.status, 1);
-  assert.match(
-    no.stdout,
-    / failed permanently at .+, after attempt 1: Error: no disk\n.+\nGo on\? \[y\/N\] nothing changed\n$/,
-  );
-  const yes = await call(args, { input: 'y\n', hook: 'interactive.cjs' });
-  assert.equal(yes.status, 0);
-  assert.match(yes.stdout, /\nGo on\? \[y\/N\] Recorded\. It was due at /);
-});
-
-testOperated('what an operator must have seen is shown before the question', async (bench) => {
-  const { call, runDaysAgo, guard, query } = bench;
-  await register(guard, dailyJob('bill', { renewEveryMs: 200_000 }));
-  const [running, interrupted] = [await runDaysAgo('bill', 4), await runDaysAgo('bill', 3)];
-  await query(`UPDATE cronlatch_run SET state = 'interrupted'`);
-  await query(`UPDATE cronlatch_run SET state = 'running' WHERE period_key = '${running}'`);
-  const completed = await runDaysAgo('bill', 1);
-  await guard.lockManager().tryLock({ name: 'bill', lockAtMostFor: '10m' });
-  const owner = (await guard.locks.inspect('bill'))?.lockedBy;
-  const rows = async () => [await guard.ledger.list(), await query('SELECT * FROM shedlock')];
-  const before = await rows();
-  for (const [args, text] of [
-    [`rerun bill ${completed} --force`, 'It has completed, and its work will be done a second time.'],
-    [
-      `rerun bill ${running} --force`,
-      ' still runs it. That run can no longer complete, but it is not stopped',
-    ],
-    [
-      `resolve bill ${interrupted} --as pending`,
-      ' may still be running it, and is not stopped, so first make sure',
-    ],
-    [`run bill --from ${interrupted} --to ${completed}`, 'This adds 1 run: '],
-    [`release bill --owner ${owner}`, ' may still run: its renewal of the lock is not late.'],
-  ] as const) {
-    const ended = await call(`${args} --reason why`, { input: 'n\n', hook: 'interactive.cjs' });
-    assert.equal(ended.status, 1, ended.stderr);
-    const [shown = '', answer] = ended.stdout.split('Go on?');
-    assert.ok(shown.includes(text), ended.stdout);
-    assert.equal(answer, ' [y/N] nothing changed\n');
-  }
-  assert.deepEqual(await rows(), before);
-});
+testOperated(
+  'on a terminal, a change asks first, and shows before what an operator must have seen',
+  async (bench) => {
+    const { call, runDaysAgo, guard, query } = bench;
+    await register(guard, dailyJob('bill', { renewEveryMs: 200_000 }));
+    const [running, interrupted] = [await runDaysAgo('bill', 4), await runDaysAgo('bill', 3)];
+    await query(`UPDATE cronlatch_run SET state = 'interrupted'`);
+    await query(`UPDATE cronlatch_run SET state = 'running' WHERE period_key = '${running}'`);
+    const completed = await runDaysAgo('bill', 1);
+    await guard.lockManager().tryLock({ name: 'bill', lockAtMostFor: '10m' });
+    const owner = (await guard.locks.inspect('bill'))?.lockedBy;
+    const rows = async () => [await guard.ledger.list(), await query('SELECT * FROM shedlock')];
+    const before = await rows();
+    for (const [args, text] of [
+      [`rerun bill ${completed} --force`, 'It has completed, and its work will be done a second time.'],
+      [
+        `rerun bill ${running} --force`,
+        ' still runs it. That run can no longer complete, but it is not stopped',
+      ],
+      [
+        `resolve bill ${interrupted} --as pending`,
+        ' may still be running it, and is not stopped, so first make sure',
+      ],
+      [`run bill --from ${interrupted} --to ${completed}`, 'This adds 1 run: '],
+      [`release bill --owner ${owner}`, ' may still run: its renewal of the lock is not late.'],
+    ] as const) {
+      const ended = await call(`${args} --reason why`, { input: 'n\n', hook: 'interactive.cjs' });
+      assert.equal(ended.status, 1, ended.stderr);
+      const [shown = '', answer] = ended.stdout.split('Go on?');
+      assert.ok(shown.includes(text), ended.stdout);
+      assert.equal(answer, ' [y/N] nothing changed\n');
+    }
+    assert.deepEqual(await rows(), before);
+    const yes = await call('rerun bill --force --reason why', { input: 'y\n', hook: 'interactive.cjs' });
+    assert.equal(yes.status, 0);
+    assert.match(
+      yes.stdout,
+      /^the run of job 'bill' for \S+ completed .+\n[^]+\nGo on\? \[y\/N\] Recorded\. It was due at /,
+    );
+  },
+);
 
 const PLAIN = { NO_COLOR: '1' };
 const OSAKA = 'settle-card-payments-of-the-subsidiary-in-osaka';

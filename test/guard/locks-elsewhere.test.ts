@@ -42,7 +42,7 @@ async function pause(guard: JobGuard): Promise<void> {
 
 /** The acts are in the database of the runs. */
 async function assertRecorded(guard: JobGuard): Promise<void> {
-  await operations(guard).resume({ lock: 'paused' }, { actor: 'bob', reason: 'the audit has ended' });
+  await operations(guard).resume({ lock: 'paused' }, { actor: 'bob', reason: 'audited' });
   const acts = await operations(guard).acts({ lock: 'paused' });
   assert.deepEqual(
     acts.map(({ verb, actor, state }) => [verb, actor, state]),
@@ -51,7 +51,7 @@ async function assertRecorded(guard: JobGuard): Promise<void> {
       ['pause', 'anne', 'done'],
     ],
   );
-  assert.match((await siteOf(guard).get('?job=paused')).text, /Acts of operators[^]*the audit has ended[^]*audit/);
+  assert.match((await siteOf(guard).get('?job=paused')).text, /Acts of operators[^]*audited[^]*audit/);
 }
 
 async function assertUnreachable(guard: JobGuard, id: string): Promise<void> {
@@ -62,9 +62,11 @@ async function assertUnreachable(guard: JobGuard, id: string): Promise<void> {
     ...{ busy: 'unreachable', idle: 'unreachable', paused: 'unreachable' },
   });
   const { obstacles } = await readWhy(guard, 'busy');
+  // The first use of each idle connection fails with a code of its own.
+  const withoutCode = (text = ''): string => text.replace(/ \([A-Z]+\)/, '');
   assert.deepEqual(
-    obstacles.map(({ reason, text }) => [reason, text]),
-    [['unreachable', problems[0]?.text]],
+    obstacles.map(({ reason, text }) => [reason, withoutCode(text)]),
+    [['unreachable', withoutCode(problems[0]?.text)]],
   );
   const page = (await siteOf(guard).get()).text;
   assert.match(page, /3 jobs: 3 unreachable/);

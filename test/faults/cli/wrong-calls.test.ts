@@ -51,7 +51,7 @@ const REFUSED: readonly (readonly [args: string, status: number, line: RegExp])[
     4,
     /^Cannot add runs of job 'close-day' so far back: it has no recorded run\. .+ Pass --force /,
   ],
-  [`run close-day --from 2026-11-20 ${CHANGE}`, 2, /^--to is undefined: pass a text\.$/],
+  [`run close-day --from 2026-11-20 ${CHANGE}`, 2, /^--to is missing\.$/],
   [`pause ${CHANGE}`, 2, /^Name either a job, or a lock with lock\.$/],
   [
     `pause close-day --until soon ${CHANGE}`,
