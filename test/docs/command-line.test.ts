@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { currentRun } from 'cronlatch';
 import { createJobGuard } from 'cronlatch/better-sqlite3';
 import { cronlatch, testInFolder } from '../cli/cronlatch';
 import { wordsOf } from '../cli/operated';
-import { dailyJob, register, registerEarlierIn } from '../cli/year-of-runs';
+import { dailyJob, ledgerOf, register, registerEarlierIn } from '../cli/year-of-runs';
 import { codeBlocksOf, tableOf } from '../support/checks/page';
 import { eventually } from '../support/clocks/eventually';
 
@@ -77,6 +78,14 @@ async function fill(cwd: string): Promise<void> {
   const failed = { job: 'close-day', periodKey: keyOf(TODAY - 1) };
   await eventually(async () => (await guard.ledger.log(failed)).length > 0, 'the log is stored');
   await guard.lockManager().tryLock({ name: 'clean-up', lockAtMostFor: '10m' });
+  const { store, statementTimeoutMs: timeoutMs } = ledgerOf(guard);
+  for (const [verb, actor, reason] of [
+    ['pause', 'anne', 'the bank is down'],
+    ['resume', 'bob', 'the bank is back'],
+  ] as const) {
+    await store.acts?.add({ id: verb, verb, lock: 'reports', actor, reason, state: 'done' }, { timeoutMs });
+    await delay(5); // So that one is newer.
+  }
 }
 
 const UUID = /[\w-]+\/\d+\/[\da-f]{8}-[\da-f-]{27}/g;

@@ -306,27 +306,3 @@ void test('without a table of requests, no check warns, and a request names the 
   assert.deepEqual(warnings, []);
   await assert.rejects(request(of, 'report'), missing);
 });
-
-void test('requests for several scopes of one job run one after the other, in one check', async () => {
-  const of = guardOfRuns();
-  const ran: string[] = [];
-  const scope = (tenant: string): string => tenant;
-  const oncePer = { ...DAILY.oncePer, scope, resume: (run: { scope: string }) => [run.scope] as [string] };
-  of.guard.wrap({ ...DAILY, oncePer }, async (tenant: string) => {
-    ran.push(`${tenant} begins`);
-    await turn();
-    ran.push(`${tenant} ends`);
-  });
-  await of.guard.runOverdue();
-  for (const tenant of ['eu', 'us', 'asia']) await request(of, 'close-day', { scope: tenant });
-  assert.equal((await of.guard.runOverdue()).started, 3);
-  assert.deepEqual(
-    ran,
-    ['eu', 'us', 'asia'].flatMap((tenant) => [`${tenant} begins`, `${tenant} ends`]),
-  );
-  const acts = await operations(of.guard).acts({ job: 'close-day', verb: 'run' });
-  assert.deepEqual(
-    acts.map((act) => [act.scope, act.state, act.tries]),
-    ['asia', 'us', 'eu'].map((tenant) => [tenant, 'done', 1]),
-  );
-});

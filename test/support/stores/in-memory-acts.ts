@@ -87,7 +87,7 @@ export class InMemoryActs implements ActStore {
   }
 }
 
-function withoutKey({ openKey: _, ...act }: Row): StoredAct {
+function withoutKey({ openKey: _key, ...act }: Row): StoredAct {
   return act;
 }
 

@@ -114,7 +114,12 @@ function valuesOf(act: NewAct): Parameters & { readonly id: string } {
   const { job, periodKey, lock, detail, openKey, takenBy } = others;
   const texts = { job, periodKey, lock, detail, openKey, takenBy };
   return {
-    ...{ id: act.id, verb: act.verb, actor: act.actor, reason: act.reason, scope, state },
+    id: act.id,
+    verb: act.verb,
+    actor: act.actor,
+    reason: act.reason,
+    scope,
+    state,
     ...(Object.fromEntries(
       Object.entries(texts).map(([name, value]) => [name, value ?? null]),
     ) as Parameters),
@@ -174,7 +179,11 @@ function readAct(row: SqlRow): StoredAct {
   const scope = String(row['scope']);
   const subject = subjectOf({ verb, job, lock, scope });
   return {
-    ...{ id: String(row['id']), verb, job, scope, lock },
+    id: String(row['id']),
+    verb,
+    job,
+    scope,
+    lock,
     periodKey: readText(row['period_key']),
     state: row['state'] as ActState,
     actor: String(row['actor']),
