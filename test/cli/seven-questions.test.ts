@@ -94,7 +94,7 @@ testOperated(
     assert.equal(
       await first(`run close-day --wait ${BY}`, 4),
       `An instance starts job close-day for ${today} at its next check for overdue runs, if the lock is free. ` +
-        'Job close-day: completed on HOST.',
+        'Job close-day on HOST: done.',
     );
     // Pause it for an hour.
     assert.match(
