@@ -104,10 +104,7 @@ void test('while an operator pauses a lock, every instance skips its job, and th
   const until = new Date('2026-11-23T00:00:00Z');
   const heldBy = 'hold/anne/audit of the books/2026-11-20T03:00:00.000Z';
   const { text, facts } = await operations(guard).pause(LOCK, { ...AUDIT, until: until.toISOString() });
-  assert.equal(
-    text,
-    'Paused: no instance starts the job. Not recorded: this guard keeps no acts.',
-  );
+  assert.equal(text, 'Paused: no instance starts the job. Not recorded: this guard keeps no acts.');
   assert.deepEqual(facts, { job: undefined, others: [], lock: JOB.name, heldBy, until });
   assert.deepEqual(await guard.run(JOB, () => assert.fail('ran')), { executed: false, reason: 'locked' });
   assert.equal((await otherExecutor.executeWithLock(() => 1, JOB)).executed, false);
