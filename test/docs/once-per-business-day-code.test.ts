@@ -209,7 +209,11 @@ testPage('an operator repairs runs', '2026-11-15T09:00:00Z', async (place) => {
   assert.equal(days.length, 5);
   await assert.rejects(markCompleted(guard, '2026-11-19'), /it is skipped/);
   for (const duration of ['200d', '201d'] as const) await place.elapse(duration);
-  assert.equal(await purgeOldRuns(guard), 'Deleted 4. Not recorded: this guard keeps no acts.', 'the newest run stays');
+  assert.equal(
+    await purgeOldRuns(guard),
+    'Deleted 4. Not recorded: this guard keeps no acts.',
+    'the newest run stays',
+  );
 });
 
 testPage('a job of the page records each of its calls', '2026-11-20T03:00:00Z', async (place) => {
