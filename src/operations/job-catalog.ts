@@ -46,7 +46,7 @@ export class JobCatalog {
     this.ledger = new RunLedger({
       context,
       jobOf: (job) => {
-        const policy = this.#policyOf(job);
+        const policy = this.policyOf(job);
         return policy && { policy, expectation: this.expectationOf(job) };
       },
       lockOf: (job) => registry.get(job)?.lock.name ?? this.get(job)?.declared.lock,
@@ -115,7 +115,7 @@ export class JobCatalog {
 
   /** Whether a tick would count for the period of this run. `undefined` if the periods are unknown. */
   isCurrent({ job, periodKey }: Omit<RunKey, 'scope'>): boolean | undefined {
-    const policy = this.#policyOf(job);
+    const policy = this.policyOf(job);
     return policy && policy.periodAt(this.now).key === periodKey;
   }
 
@@ -134,7 +134,7 @@ export class JobCatalog {
   knownPolicy(job: string): JobPolicy | undefined {
     return this.#registered.get(job)?.declared.hasCalendar
       ? this.registry.get(job)?.policy
-      : this.#policyOf(job);
+      : this.policyOf(job);
   }
 
   /**
@@ -175,7 +175,7 @@ export class JobCatalog {
   }
 
   #keyOf(job: string, period: string): string {
-    const policy = this.#policyOf(job);
+    const policy = this.policyOf(job);
     const periods = policy && calendarPeriodsOf(policy);
     if (periods === undefined) return period;
     const dates = { ...periods, target: 'current' } as const;
@@ -186,11 +186,12 @@ export class JobCatalog {
   }
 
   #scopeOf(job: string): string {
-    const policy = this.#policyOf(job);
+    const policy = this.policyOf(job);
     return policy ? fixedScopeOf(policy) : '';
   }
 
-  #policyOf(job: string): JobPolicy | undefined {
+  /** Without its calendar, if that is code that only the application has. */
+  policyOf(job: string): JobPolicy | undefined {
     const registered = this.#registered.get(job);
     return this.registry.get(job)?.policy ?? (registered && declaredPolicy(registered));
   }

@@ -373,6 +373,10 @@ testOperated(
       shown.stdout,
       /^bill \S+ · times in UTC\nIt was skipped: operator\.\n.*\n.* +skipped +\S+@\S+ +ticket 7\n$/,
     );
+    // Its calendar is code of the application, but its days are known.
+    await register(guard, dailyJob('audit', { hasCalendar: true }));
+    const { run: day } = await json(`skip audit ${daysAgo(2)} ${CHANGE}`);
+    assert.equal((day as { periodStart: string }).periodStart, `${daysAgo(2)}T00:00:00.000Z`);
   },
 );
 

@@ -54,21 +54,19 @@ export async function requestRun(
   const openKey = idOf('run', job, checked.scope);
   const added = { ...checked, id: randomUUID(), verb: 'run', openKey, actor, reason, state: 'open' } as const;
   const isNew = await acts.add(added, limitOf(context));
-  const stored = await lastRequest(context, job, checked.scope);
+  const stored = await findRequest(context, { job, scope: checked.scope, id: isNew ? added.id : undefined });
   if (isNew && stored !== undefined) return stored;
   const by = stored ? `${stored.actor} at ${timeText(stored.at)}: ${stored.reason}` : 'another operator';
   throw refusal(job, `it was requested by ${by}. That request has not ended`);
 }
 
-/** The newest request to run this job, also if it has ended. One that has expired stays `open`. */
-export async function lastRequest(
+/** A request of this job and scope: by its id, or else the newest one, also if it has ended. One that has expired stays `open`. */
+export async function findRequest(
   context: LedgerContext,
-  job: string,
-  scope: string,
+  { job, scope, id }: Pick<StoredAct, 'job' | 'scope'> & { readonly id: string | undefined },
 ): Promise<StoredAct | undefined> {
-  const query = { verb: 'run', job, scope, limit: 1 };
-  const [newest] = await actsOf(context).list(query, limitOf(context));
-  return newest;
+  const found = await actsOf(context).list({ verb: 'run', job, scope, limit: 100 }, limitOf(context));
+  return id === undefined ? found[0] : found.find((act) => act.id === id);
 }
 
 /** @throws InvalidLockUseError for a job that no instance would start */

@@ -10,7 +10,7 @@ import {
   type ActVerdict,
   type OperatorAct,
 } from '../../ledger/operator/decide-act';
-import { checkRequest, lastRequest, requestRun } from '../../ledger/operator/request-run';
+import { checkRequest, findRequest, requestRun } from '../../ledger/operator/request-run';
 import { stateOfRun } from '../../ledger/operator/state-of-run';
 import { dateOf, dayOf } from '../../ledger/periods/business-date';
 import { periodOfKey } from '../../ledger/periods/period-of-key';
@@ -104,7 +104,7 @@ async function endOf(context: LedgerContext, given: StoredAct): Promise<StoredAc
     endedAt === undefined && (state === 'taken' || Date.now() < expiresAt.getTime() + 5000);
   while (isWaiting(request)) {
     await delay(1000);
-    request = (await lastRequest(context, request.job ?? '', request.scope)) ?? request;
+    request = (await findRequest(context, request)) ?? request;
   }
   return request;
 }
@@ -256,7 +256,7 @@ function stateBefore({ state, generation, attempt, claimedBy }: Run): object {
 }
 
 async function insertSkipped(jobs: JobCatalog, name: RunKey, act: OperatorAct): Promise<boolean> {
-  const policy = jobs.knownPolicy(name.job);
+  const policy = jobs.policyOf(name.job);
   const periods = policy && calendarPeriodsOf(policy);
   const period = periods && periodOfKey(name.periodKey, periods);
   checkInstant(period?.start, `The start of ${describeRun(name)}`);
