@@ -16,7 +16,7 @@ testDrivers('if a table exists that cannot be used, createTables changes nothing
   assert.ok(error instanceof SchemaMismatchError, String(error));
   assert.match(error.message, /'lock_until'/);
   const codes = (await bench.verifySchema()).map(({ code }) => code);
-  assert.equal(codes.filter((code) => code === 'missing-table').length, 5, codes.join(', '));
+  assert.equal(codes.filter((code) => code === 'missing-table').length, 6, codes.join(', '));
   await assert.rejects(async () => await bench.query('SELECT 1 FROM cronlatch_run'));
 });
 
