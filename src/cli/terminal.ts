@@ -193,7 +193,8 @@ const GAP = '  ';
  * then columns drop, and then the longest names are shortened.
  */
 export function printTable(rows: readonly Row[], { drop = [], wrap, rest }: Layout = {}): void {
-  const names = Object.keys(rows[0] ?? {}).filter((name) => rows.some((row) => row[name] !== undefined));
+  const [fullest = {}] = rows.toSorted((one, other) => Object.keys(other).length - Object.keys(one).length);
+  const names = Object.keys(fullest).filter((name) => rows.some((row) => row[name] !== undefined));
   let columns = names.map((name): Column => {
     const cells = [['dim', name] as const, ...rows.map((row) => cellOf(row[name]))];
     return { name, cells, width: Math.max(...cells.map(([, text]) => widthOf(text))) };

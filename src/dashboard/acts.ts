@@ -26,7 +26,11 @@ export async function perform(
     const act = actOf(verb);
     if (act.of === 'store') throw new InvalidLockUseError('This act has no form. Use the command line.');
     const desk = new Desk(guard, { actor, reason }, { when });
-    const plan = await planOf(act, desk, { ...given, force: force !== undefined });
+    // A form sends a field that was left empty, too.
+    const isEmptyField = ([name, value]: readonly [string, string]): boolean =>
+      value === '' && act.fields.some((field) => field.name === name && field.label && !field.required);
+    const filled = Object.fromEntries(Object.entries(given).filter((entry) => !isEmptyField(entry)));
+    const plan = await planOf(act, desk, { ...filled, force: force !== undefined });
     if (plan.nothing !== undefined) return { values, error: plan.nothing };
     const { confirm } = plan;
     if (confirm && confirmed !== confirm.value) return { values, confirmation: confirm };

@@ -33,7 +33,7 @@ export async function runPage(given: View, key: RunKey): Promise<Page> {
   if (run === undefined) return { title, body: await withoutRun(view, known, key) };
   const events = await reads.read(`events ${name}`, () => known.ledger.history(key));
   const acts = (await reads.read(`acts ${name}`, () => known.acts({ ...key, limit: 100 }))) ?? [];
-  const besides = actsBeside(events, acts).map((act) => entryOf(act, view.now));
+  const besides = actsBeside(events, acts).map((act) => entryOf(view, act));
   const when: When = (instant) => spokenTime(instant, view.timeZone, view.now);
   const body = html`${backTo(job)}
     <p>${stateText(run.state)} The run ${stateOfRun(run, { when }).sentence}.</p>
@@ -77,9 +77,14 @@ type Event = Omit<RunEvent, 'kind' | 'generation' | 'attempt' | 'fencingToken'> 
   readonly attempt?: number;
 };
 
-function entryOf(act: StoredAct, now: Date): Event {
+function entryOf({ now, hidesResults }: View, act: StoredAct): Event {
   const { at, verb, actor, reason: detail } = act;
-  return { at, actor, detail, kind: `${verb} ${stateOfAct(act, now)}` };
+  return {
+    at,
+    actor,
+    detail,
+    kind: `${verb} ${stateOfAct(hidesResults ? { ...act, outcome: undefined } : act, now)}`,
+  };
 }
 
 /** What the row and the history know of the attempts, and all acts of operators. */

@@ -29,7 +29,7 @@ export interface NewAct {
  * - `open`: it waits for an instance, or has expired: see `expiresAt`.
  * - `taken`: it is being done. If its lease has ended, it is unknown whether it was done.
  * - `done`, `refused`, `failed`: how it ended. `outcome` has the reason.
- * - `withdrawn`: an operator took it back.
+ * - `withdrawn`: a notice about a pause that an operator has ended early.
  */
 export type ActState = 'open' | 'taken' | 'done' | 'refused' | 'failed' | 'withdrawn';
 

@@ -94,7 +94,7 @@ export function differencesOf(before: DeclaredJob, now: DeclaredJob) {
  */
 export function scheduleText({ schedules, kind, timeZone, dayStart, target, disabled }: DeclaredJob): string {
   const texts = schedules.map((schedule) => JSON.stringify(schedule)).sort();
-  return JSON.stringify([texts, kind, timeZone, dayStart, target, disabled === 'job']);
+  return JSON.stringify([texts, kind, timeZone, dayStart, target, disabled === 'job' ? false : undefined]);
 }
 
 export function describeSchedules({ schedules, disabled }: DeclaredJob): string {

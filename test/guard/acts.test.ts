@@ -4,9 +4,12 @@ import { mock, test } from 'node:test';
 import { InvalidLockConfigurationError } from 'cronlatch';
 import { operations, type ActResult } from 'cronlatch/operations';
 import type { Run } from 'cronlatch/provider';
-import { ACTS, performed, planOf } from '#cronlatch/operations/acts/index';
+import { actOf, ACTS, performed, planOf } from '#cronlatch/operations/acts/index';
 import { ConflictError, Desk, type Act, type Verb } from '#cronlatch/operations/acts/act';
 import type { FoundRun } from '#cronlatch/ledger/run-store';
+import { turn } from '../support/benches/lock';
+import { runningJob } from '../support/benches/guard';
+import { eventually } from '../support/clocks/eventually';
 import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/benches/guard-of-runs';
 
 const BY = { actor: 'anne', reason: 'ticket 7' };
@@ -162,7 +165,7 @@ const WRONG: (readonly [verb: Verb, values: object, message: string])[] = [
   ['purge', { olderThan: 'soon' }, 'olderThan is "soon"'],
   ['purge', { olderThan: undefined }, 'olderThan is missing.'],
   ['resolve', { as: 'done' }, 'as is "done": use completed, failed, pending.'],
-  ['resolve', { as: '' }, 'as is undefined: use completed, failed, pending.'],
+  ['resolve', { as: '' }, 'as is "": use completed, failed, pending.'],
 ];
 for (const verb of ['pause', 'resume'] as const)
   for (const values of [{ lock: JOB }, { job: undefined }])
@@ -194,6 +197,52 @@ void test('a wrong type or choice, an unknown option and what is missing are ref
       `${verb} ${JSON.stringify(values)}`,
     );
   assert.equal(writes(), 0);
+});
+
+void test('the record of an act has its values, and nothing else that was given with them', async () => {
+  const of = await bench();
+  const options = { url: 'mysql://root:secret@db/app', json: true, olderThan: '1d' };
+  const desk = new Desk(of.guard, BY);
+  await performed(desk, await planOf(actOf('purge'), desk, options));
+  const [act] = await operations(of.guard).acts();
+  assert.equal(act?.detail, '{"values":{"olderThan":"1d"}}');
+});
+
+void test('an owner that is an empty text releases nobody', async () => {
+  const of = await bench();
+  await held(of);
+  await assert.rejects(
+    operations(of.guard).release({ lock: JOB, owner: '' }, BY),
+    / is held by '.+', not by ''\./,
+  );
+});
+
+void test('a run that has changed since its plan is not run again, even by force', async () => {
+  const of = await bench();
+  await setRun(of, 'failed');
+  const desk = new Desk(of.guard, BY);
+  const plan = await planOf(actOf('rerun'), desk, { ...RUN, force: true });
+  await operations(of.guard).rerun(RUN, BY);
+  await assert.rejects(performed(desk, plan), ConflictError);
+  const run = await of.guard.ledger.get({ job: JOB, periodKey: PERIOD });
+  assert.equal(run?.generation, 1, 'it was run again once');
+});
+
+void test('the record of a pause that waits for its lock is renewed', async () => {
+  const of = await bench();
+  const job = await runningJob(of.guard, { name: 'waits', lockAtMostFor: '5h' });
+  const desk = new Desk(of.guard, BY, { note: () => {} });
+  const pausing = performed(desk, await planOf(actOf('pause'), desk, { lock: 'waits' }));
+  await eventually(async () => (await operations(of.guard).acts()).length > 0, 'the act is recorded');
+  for (let minute = 0; minute < 5; minute += 1) {
+    of.clock.advance('1m');
+    await turn();
+  }
+  const [act] = await operations(of.guard).acts();
+  assert.ok(act?.leaseUntil && act.leaseUntil.getTime() > of.clock.wallMs());
+  job.finish();
+  await job.result;
+  await pausing;
 });
 
 void test('each act returns its facts', async () => {

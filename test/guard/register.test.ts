@@ -598,7 +598,7 @@ void test('an idle version that declares a job otherwise does not disable it, an
   assert.ok(declaredAt && declaredAt <= new Date(of.clock.wallMs() - 360_000));
 });
 
-void test('a job whose guards are all disabled is late, and why and a request name the cause', async () => {
+void test('a job whose guards are all disabled is late, and why names the cause', async () => {
   const of = bench();
   scheduled(of, DAILY);
   of.guard.enable(false);
@@ -613,10 +613,6 @@ void test('a job whose guards are all disabled is late, and why and a request na
   const { obstacles } = await readWhy(of.guard, 'close-day');
   const why = 'no instance that declares it is enabled';
   assert.deepEqual(obstacles, [{ reason: 'disabled', text: `Job 'close-day' is disabled: ${why}.` }]);
-  await assert.rejects(operations(of.guard).run({ job: 'close-day' }, { actor: 'anna', reason: 'a test' }), {
-    code: InvalidLockUseError.code,
-    message: `Cannot run job 'close-day': ${why}.`,
-  });
   of.guard.enable(true);
   assert.equal((await of.guard.runOverdue()).started, 1, 'the run of today was put off');
 });

@@ -173,12 +173,12 @@ async function showRun(jobs: JobCatalog, name: RunName, json = false): Promise<v
   if (run === undefined)
     throw new ConflictError(`Job '${job}' has no run for '${periodKey}'. cronlatch history lists its runs.`);
   const events = await ledger.history(name);
-  if (json) return printJson('history', { job, run, events });
+  const acts = (await jobs.acts({ ...name, limit: 100 })) ?? [];
+  if (json) return printJson('history', { job, run, events, acts });
   const times = printRun(run, jobs.now);
   if (run.claimedBy !== undefined) print(`attempt ${run.attempt}, by ${shown(run.claimedBy)}`);
   if (run.error !== undefined) print(run.error.split('\n').map(shown).join('\n'));
   if (run.result !== undefined) print(`result: ${shown(run.result)}`);
-  const acts = (await jobs.acts({ ...name, limit: 100 })) ?? [];
   const entries = [...events, ...actsBeside(events, acts).map((act) => eventOf(act, jobs.now))];
   if (entries.length === 0) return;
   entries.sort((one, other) => one.at.getTime() - other.at.getTime());

@@ -125,9 +125,11 @@ export class RunRequests implements Service {
     // The report has the failure.
     await this.calls.execute(job, callOf(job, request, now), report).catch(() => undefined);
     const end = endOf(report.end);
-    if (job.policy !== undefined && end.state !== 'open')
-      await this.#record(job, request, now).catch((error) => this.#warn(request, error));
-    return end;
+    if (job.policy === undefined || end.state === 'open') return end;
+    const run = await this.#record(job, request, now).catch((error) => this.#warn(request, error));
+    // An earlier taker has started that run, and could not record its end.
+    const isOfEarlierTaker = end.state === 'refused' && request.tries > 0;
+    return (isOfEarlierTaker && run && endOfRun(run, `${end.outcome}`)) || end;
   }
 
   /** How a request ends whose taker has not come back: as its run, if there is one. Without a run, it starts now. */
@@ -190,7 +192,7 @@ function endOf({ outcome = 'lock-failed', reason, error }: Partial<CallEnd> = {}
 /** `undefined` for a run that has not ended. */
 function endOfRun({ state, error, reason, nextAttemptAt }: Run, isGone: string): ActChange | undefined {
   if (state === 'completed') return { state: 'done' };
-  if (state === 'skipped') return { state: 'refused', outcome: reason };
+  if (state === 'skipped') return { state: 'refused', outcome: state };
   if (state === 'interrupted') return { state: 'failed', outcome: isGone };
   const isOver = state === 'failed' && nextAttemptAt === undefined;
   return isOver ? { state, outcome: firstLines(error) ?? reason } : undefined;

@@ -66,7 +66,8 @@ export async function findRequest(
   { job, scope, id }: Pick<StoredAct, 'job' | 'scope'> & { readonly id: string | undefined },
 ): Promise<StoredAct | undefined> {
   const found = await actsOf(context).list({ verb: 'run', job, scope, limit: 100 }, limitOf(context));
-  return id === undefined ? found[0] : found.find((act) => act.id === id);
+  if (id !== undefined) return found.find((act) => act.id === id);
+  return found.find(({ endedAt }) => endedAt === undefined) ?? found[0];
 }
 
 /** @throws InvalidLockUseError for a job that no instance would start */
@@ -78,7 +79,8 @@ function checkDeclared(job: string, jobs: readonly RegisteredJob[], now: Date): 
     const last = `The last was ${registeredBy} at ${timeText(registeredAt)}. Start an instance, and check its pollInterval`;
     throw refusal(job, `no instance has declared it within the last 3 minutes. ${last}`);
   }
-  const off = whyDisabled(registered);
+  // A guard that is disabled may have registered it after one that is enabled. The request waits.
+  const off = registered.declared.disabled === 'job' ? whyDisabled(registered) : undefined;
   if (off !== undefined) throw refusal(job, off);
   if (declared.hasNameFunction) throw refusal(job, 'the name of its lock comes from its arguments');
   return registered;

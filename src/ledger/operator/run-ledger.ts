@@ -145,6 +145,7 @@ refuseGone(RunLedger, 'guard.ledger', {
   resolve: 'resolve',
   skip: 'skip',
   requestRun: 'run',
+  lastRequest: 'acts',
   forget: 'forget',
   purge: 'purge',
 });

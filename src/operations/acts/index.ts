@@ -25,14 +25,20 @@ interface PlannedAct extends Plan {
   readonly values: Values;
 }
 
-/** Plans an act with the values of a command, a form or a method. An empty text counts as none. */
+/** What an act can be about. */
+const SUBJECTS = ['job', 'scope', 'period', 'lock'];
+
+/** Plans an act with the values of a command, a form or a method. Others that were given with them are left out. */
 export async function planOf(
   act: Act,
   desk: Desk,
   given: Readonly<Record<string, unknown>>,
 ): Promise<PlannedAct> {
+  const names = new Set([...SUBJECTS, ...act.fields.map(({ name }) => name)]);
   const values: Values = Object.fromEntries(
-    Object.entries(given).filter(([, value]) => value !== '' && value !== false && value !== undefined),
+    Object.entries(given).filter(
+      ([name, value]) => names.has(name) && value !== false && value !== undefined,
+    ),
   ) as Values;
   for (const { name, kind, choices } of act.fields) {
     const value = values[name];
@@ -60,7 +66,8 @@ export async function performed(desk: Desk, { act, values, ...plan }: PlannedAct
   } catch (error) {
     const isUnknown = error instanceof LockStorageError && error.outcome === 'unknown';
     const message = error instanceof Error ? error.message : String(error);
-    if (!isUnknown) await record.end(error instanceof ConflictError ? 'refused' : 'failed', message);
+    if (isUnknown) record.stop();
+    else await record.end(error instanceof ConflictError ? 'refused' : 'failed', message);
     throw error;
   }
 }
@@ -170,8 +177,6 @@ export interface ActMethods {
     how: OperatorAct & { readonly olderThan: string; readonly locks?: boolean | undefined },
   ): Promise<ActResult>;
 }
-
-const SUBJECTS = ['job', 'scope', 'period', 'lock'];
 
 /** The methods of `operations(guard)`. */
 export function actMethods(guard: JobGuard): ActMethods {

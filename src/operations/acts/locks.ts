@@ -67,7 +67,8 @@ async function planPause(desk: Desk, values: Values): Promise<Plan> {
     );
   const before = await stateOf(desk, lock);
   const running = before && isHeldByProcess(before) ? before : undefined;
-  if (before?.isHeld && (running === undefined || desk.note === undefined)) throw heldError(lock, before);
+  if (before?.isHeld && (isHoldOwner(before.lockedBy) || desk.note === undefined))
+    throw heldError(lock, before);
   const others = known?.jobsOf(lock).filter((each) => each !== job) ?? [];
   const end = given === undefined ? `you resume it, for ${LONGEST_DAYS} days at most` : timeText(until);
   const what = job === undefined ? `the jobs of lock ${lock}` : `job ${job}`;

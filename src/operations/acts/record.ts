@@ -8,6 +8,7 @@ import type { Act, ActResult, ActSubject, Desk, Values } from './act';
 
 /** If an act takes longer, or its process dies, its record shows that it is unknown whether it was done. */
 const LEASE_MS = 120_000;
+const RENEW_EVERY_MS = 30_000;
 
 /** The row of an act, which is written before its effect. */
 export class ActRecord {
@@ -15,6 +16,7 @@ export class ActRecord {
   readonly #owner: string;
   /** Why there is no row. */
   #missing: string | undefined;
+  #stopRenewing = (): void => {};
 
   private constructor(
     private readonly desk: Desk,
@@ -39,13 +41,33 @@ export class ActRecord {
       if (context)
         await record.store?.add({ ...row, takenBy: record.#owner, leaseMs: LEASE_MS }, limitOf(context));
     } catch (error) {
-      if (of !== 'lock' || !(error instanceof LockStorageError)) throw error;
+      const isOnLock = of === 'lock' || values['locks'] === true;
+      if (!isOnLock || !(error instanceof LockStorageError)) throw error;
       record.#warn(verb, error);
     }
+    record.#renewLater();
     return record;
   }
 
+  /** A renewal that fails is repeated at the next one. */
+  #renewLater(): void {
+    const { oncePerRunner, clock } = this.desk.parts;
+    const renew = (): void => {
+      this.#renewLater();
+      const change = { state: 'taken', afterMs: LEASE_MS } as const;
+      if (oncePerRunner)
+        this.store?.change(this.id, this.#owner, change, limitOf(oncePerRunner.context)).catch(() => {});
+    };
+    this.#stopRenewing = clock.schedule(RENEW_EVERY_MS, renew, { keepAlive: false });
+  }
+
+  /** It stays unknown whether the act was done. */
+  stop(): void {
+    this.#stopRenewing();
+  }
+
   async end(state: ActState, outcome?: string): Promise<void> {
+    this.stop();
     const { context } = this.desk.parts.oncePerRunner ?? {};
     if (this.#missing !== undefined || !context) return;
     const change = { state, outcome: outcome && storedText(outcome) };

@@ -237,6 +237,11 @@ async function planChange(desk: Desk, values: Values, change: Change): Promise<P
     const when = (instant: Date | undefined): string => (instant ? desk.when(instant, of) : 'at -');
     return run === undefined ? 'has not run yet' : stateOfRun(run, { when }).sentence;
   };
+  // Not a run that the operator has not seen.
+  const decide = (found: FoundRun | undefined): Decision<ActVerdict> =>
+    before && found && (found.run.state !== before.state || found.run.generation !== before.generation)
+      ? { value: { kind: 'refused', from: found.run.state } }
+      : change.decide(found);
   return {
     lines: [`${describeRun(name)} ${sentence(before)}`, ...change.lines],
     confirm: before && change.confirm?.(before),
@@ -244,7 +249,7 @@ async function planChange(desk: Desk, values: Values, change: Change): Promise<P
     async perform() {
       const { context, ledger } = jobs;
       if (!(await change.insert?.(jobs, name)))
-        checkVerdict(await context.store.change(name, change.decide, limitOf(context)), change.verb, name);
+        checkVerdict(await context.store.change(name, decide, limitOf(context)), change.verb, name);
       const run = await ledger.get(name);
       return { text: `Recorded. It ${sentence(run)}.`, facts: { run, before } };
     },

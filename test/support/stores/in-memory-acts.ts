@@ -72,8 +72,12 @@ export class InMemoryActs implements ActStore {
   }
 
   purge(olderThanMs: number): Promise<void> {
-    for (const { id, endedAt, leaseUntil, expiresAt } of this.#rows.values())
-      if ((endedAt ?? leaseUntil ?? expiresAt) < this.#after(-olderThanMs)) this.#rows.delete(id);
+    const before = this.#after(-olderThanMs);
+    for (const { id, state, openKey, endedAt, leaseUntil, expiresAt } of this.#rows.values()) {
+      const isLost = openKey === undefined && leaseUntil !== undefined && leaseUntil < before;
+      const isExpired = state === 'open' && expiresAt < before;
+      if (endedAt === undefined ? isLost || isExpired : endedAt < before) this.#rows.delete(id);
+    }
     return Promise.resolve();
   }
 

@@ -160,7 +160,9 @@ function actTexts(definition: TableDefinition, dialect: SqlDialect, shape: Table
         due_at = COALESCE(${after(':due')}, due_at), ended_at = ${after(':end')},
         open_key = CASE WHEN ${after(':end')} IS NULL THEN open_key END
       WHERE ${is('id', ':id')} AND ${is('taken_by', ':owner')} AND state = 'taken'${returningId}`,
-    purge: `DELETE FROM ${table} WHERE COALESCE(ended_at, lease_until, expires_at) < ${after(':before')}${returningId}`,
+    purge: `DELETE FROM ${table} WHERE ended_at < ${after(':before')}
+      OR (state = 'open' AND expires_at < ${after(':before')})
+      OR (open_key IS NULL AND ended_at IS NULL AND lease_until < ${after(':before')})${returningId}`,
   };
 }
 

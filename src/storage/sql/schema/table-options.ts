@@ -23,7 +23,7 @@ export interface RowLockTableOptions extends Pick<LockTableOptions, 'schema' | '
 }
 
 export interface RunTableOptions extends Pick<LockTableOptions, 'schema' | 'nameLength'> {
-  /** Default `cronlatch_run`, or `schema.name`. Events, requests and logs add `_event`, `_request` and `_log` to it. */
+  /** Default `cronlatch_run`, or `schema.name`. Events, acts, notices and logs add `_event`, `_act`, `_notice` and `_log` to it. */
   readonly runTable?: string | undefined;
 }
 
