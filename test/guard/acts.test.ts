@@ -208,7 +208,7 @@ void test('the record of an act has its values, and nothing else that was given 
   assert.equal(act?.detail, '{"values":{"olderThan":"1d"}}');
 });
 
-void test('an owner that is an empty text releases nobody', async () => {
+void test('an owner that is an empty text releases no holder', async () => {
   const of = await bench();
   await held(of);
   await assert.rejects(

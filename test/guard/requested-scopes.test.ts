@@ -29,3 +29,17 @@ void test('requests for several scopes of one job run one after the other, in on
     ['asia', 'us', 'eu'].map((tenant) => [tenant, 'done', 1]),
   );
 });
+
+void test('a request whose run an earlier taker has completed is done, not refused', async () => {
+  const of = guardOfRuns();
+  of.guard.wrap(DAILY, () => {});
+  await of.guard.runOverdue();
+  const { act: id = '' } = await operations(of.guard).run({ job: 'close-day' }, BY);
+  const owner = 'slow/1/x';
+  assert.ok(await of.runStore.acts.take(id, { owner, leaseMs: 60_000 }));
+  await of.guard.run(DAILY, () => {});
+  assert.ok(await of.runStore.acts.change(id, owner, { state: 'open' }));
+  await of.guard.runOverdue();
+  const [request] = await operations(of.guard).acts();
+  assert.deepEqual([request?.state, request?.outcome], ['done', undefined]);
+});
