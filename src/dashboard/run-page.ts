@@ -1,8 +1,8 @@
 import { InvalidLockUseError, noneAfter, SchemaMismatchError } from '../core';
 import { instanceOf } from '../core/lease/owner';
 import type { JobCatalog } from '../operations/job-catalog';
-import type { Run, RunEvent, StoredAct } from '../ledger';
-import { actsBeside, stateOfAct } from '../operations/state-texts';
+import type { Run, RunEvent } from '../ledger';
+import { eventsBeside } from '../operations/state-texts';
 import { spokenTime } from '../guard/log/time-texts';
 import { stateOfRun, timeText, type When } from '../ledger/operator/state-of-run';
 import type { RunKey } from '../ledger/run';
@@ -33,7 +33,8 @@ export async function runPage(given: View, key: RunKey): Promise<Page> {
   if (run === undefined) return { title, body: await withoutRun(view, known, key) };
   const events = await reads.read(`events ${name}`, () => known.ledger.history(key));
   const acts = (await reads.read(`acts ${name}`, () => known.acts({ ...key, limit: 100 }))) ?? [];
-  const besides = actsBeside(events, acts).map((act) => entryOf(view, act));
+  const shownActs = acts.map((act) => (view.hidesResults ? { ...act, outcome: undefined } : act));
+  const besides = eventsBeside(events, shownActs, view.now);
   const when: When = (instant) => spokenTime(instant, view.timeZone, view.now);
   const body = html`${backTo(job)}
     <p>${stateText(run.state)} The run ${stateOfRun(run, { when }).sentence}.</p>
@@ -71,21 +72,8 @@ interface Entry {
   readonly detail?: string | undefined;
 }
 
-type Event = Omit<RunEvent, 'kind' | 'generation' | 'attempt' | 'fencingToken'> & {
-  readonly kind: string;
-  readonly generation?: number;
-  readonly attempt?: number;
-};
-
-function entryOf({ now, hidesResults }: View, act: StoredAct): Event {
-  const { at, verb, actor, reason: detail } = act;
-  return {
-    at,
-    actor,
-    detail,
-    kind: `${verb} ${stateOfAct(hidesResults ? { ...act, outcome: undefined } : act, now)}`,
-  };
-}
+type Event = Pick<RunEvent, 'at' | 'actor' | 'detail'> &
+  Partial<Pick<RunEvent, 'generation' | 'attempt'>> & { readonly kind: string };
 
 /** What the row and the history know of the attempts, and all acts of operators. */
 function timeLine(view: View, run: Run, events: readonly Event[]): Html {

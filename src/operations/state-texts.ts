@@ -49,12 +49,19 @@ export function subjectOfAct({ job, lock, scope, periodKey }: StoredAct): string
   return `${what}${scope && ` (${scope})`}${periodKey === undefined ? '' : ` ${periodKey}`}`;
 }
 
-/** The acts on a run that its own history does not have. */
-export function actsBeside(events: readonly RunEvent[], acts: readonly StoredAct[]): StoredAct[] {
-  return acts.filter(
-    ({ actor, reason }) =>
-      !events.some((event) => event.actor === actor && event.detail?.startsWith(reason.slice(0, 200))),
-  );
+/** What was done, and how it ended if it was not simply done. */
+export function actText(act: StoredAct, now: Date): string {
+  return act.state === 'done' ? act.verb : `${act.verb} ${stateOfAct(act, now)}`;
+}
+
+/** The acts on a run that its own history does not have, as its events. */
+export function eventsBeside(events: readonly RunEvent[], acts: readonly StoredAct[], now: Date) {
+  return acts
+    .filter(
+      ({ actor, reason }) =>
+        !events.some((event) => event.actor === actor && event.detail?.startsWith(reason.slice(0, 200))),
+    )
+    .map((act) => ({ at: act.at, kind: actText(act, now), actor: act.actor, detail: act.reason }));
 }
 
 /** Without the jobs of cronlatch itself. */

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { currentRun } from 'cronlatch';
 import { createJobGuard } from 'cronlatch/better-sqlite3';
 import { cronlatch, testInFolder } from '../cli/cronlatch';
@@ -79,12 +78,15 @@ async function fill(cwd: string): Promise<void> {
   await eventually(async () => (await guard.ledger.log(failed)).length > 0, 'the log is stored');
   await guard.lockManager().tryLock({ name: 'clean-up', lockAtMostFor: '10m' });
   const { store, statementTimeoutMs: timeoutMs } = ledgerOf(guard);
+  const acts = store.acts ?? assert.fail('the store keeps no acts');
   for (const [verb, actor, reason] of [
     ['pause', 'anne', 'the bank is down'],
     ['resume', 'bob', 'the bank is back'],
   ] as const) {
-    await store.acts?.add({ id: verb, verb, lock: 'reports', actor, reason, state: 'done' }, { timeoutMs });
-    await delay(5); // So that one is newer.
+    await acts.add({ id: verb, verb, lock: 'reports', actor, reason, state: 'done' }, { timeoutMs });
+    const { now } = await acts.pending({ timeoutMs });
+    const isLater = async (): Promise<boolean> => (await acts.pending({ timeoutMs })).now > now;
+    await eventually(isLater, 'the clock of the database goes on, so that the next act is newer');
   }
 }
 

@@ -29,7 +29,7 @@ function optionOf({ name, value, description, choices, required = false, ...fiel
   const flag = flagOf(name);
   const option = new Option(value === undefined ? flag : `${flag} <${value}>`, description);
   if (choices) option.choices(choices);
-  return option.default(field.default).makeOptionMandatory(required === true);
+  return option.default(field.default).makeOptionMandatory(required);
 }
 
 async function perform(act: Act, guard: JobGuard, values: ChangeOptions): Promise<void> {

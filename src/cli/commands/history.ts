@@ -4,7 +4,7 @@ import { parsePositiveDuration } from '../../core/duration';
 import { instanceOf } from '../../core/lease/owner';
 import type { JobGuard } from '../../guard';
 import { describeDuration } from '../../guard/log/time-texts';
-import type { Run, RunName, StoredAct } from '../../ledger';
+import type { Run, RunName } from '../../ledger';
 import { zoneOf } from '../../ledger/known-register';
 import { fixedScopeOf } from '../../ledger/policy/job-policy';
 import { firstLines, stateOfRun } from '../../ledger/operator/state-of-run';
@@ -14,9 +14,10 @@ import { EXIT } from '../exit-codes';
 import { UsageError } from '../failure';
 import { addGuardCommand, withGuard } from '../guard-command';
 import {
-  actsBeside,
+  actText,
   countsOf,
   countText,
+  eventsBeside,
   stateCell,
   stateOfAct,
   subjectOfAct,
@@ -85,9 +86,9 @@ async function showHistory(
     { ...rowOf(run, times.at), ...(job === undefined ? {} : { job: undefined }) },
   ]);
   for (const act of acts) {
-    const { at, verb, periodKey: period, actor: on, reason: details } = act;
-    const state = act.state === 'done' ? verb : `${verb} ${stateOfAct(act, jobs.now)}`;
-    rows.push([at.getTime(), { started: times.at(at), period, state: ['dim', `· ${state}`], on, details }]);
+    const { at, periodKey: period, actor: on, reason: details } = act;
+    const state = ['dim', `· ${actText(act, jobs.now)}`] as const;
+    rows.push([at.getTime(), { started: times.at(at), period, state, on, details }]);
   }
   if (acts.length > 0) rows.sort(([one], [other]) => other - one);
   printTable(
@@ -179,7 +180,7 @@ async function showRun(jobs: JobCatalog, name: RunName, json = false): Promise<v
   if (run.claimedBy !== undefined) print(`attempt ${run.attempt}, by ${shown(run.claimedBy)}`);
   if (run.error !== undefined) print(run.error.split('\n').map(shown).join('\n'));
   if (run.result !== undefined) print(`result: ${shown(run.result)}`);
-  const entries = [...events, ...actsBeside(events, acts).map((act) => eventOf(act, jobs.now))];
+  const entries = [...events, ...eventsBeside(events, acts, jobs.now)];
   if (entries.length === 0) return;
   entries.sort((one, other) => one.at.getTime() - other.at.getTime());
   const rows = entries.map((event) => ({
@@ -190,11 +191,6 @@ async function showRun(jobs: JobCatalog, name: RunName, json = false): Promise<v
     details: firstLines(event.detail),
   }));
   printTable(rows, { wrap: 'details' });
-}
-
-function eventOf(act: StoredAct, now: Date) {
-  const { at, verb: kind, actor, reason: detail, state } = act;
-  return { at, kind: state === 'done' ? kind : `${kind} ${stateOfAct(act, now)}`, actor, detail };
 }
 
 /** The head and the state of one run. @returns its times */

@@ -49,11 +49,12 @@ export class EventHub {
 
   emit<K extends EventName>(name: K, event: CronlatchEvents[K]): void {
     const subscriptions = this.#listeners.get(name);
-    for (const subscription of [...(subscriptions ?? [])]) {
-      // Removed first, so that an event that the listener causes does not call it again.
-      if (subscription.isOnce && !subscriptions?.delete(subscription)) continue;
-      this.#deliver(name, subscription.listener as EventListener<K>, event);
-    }
+    if (subscriptions !== undefined)
+      for (const subscription of [...subscriptions]) {
+        // Removed first, so that an event that the listener causes does not call it again.
+        if (subscription.isOnce && !subscriptions.delete(subscription)) continue;
+        this.#deliver(name, subscription.listener as EventListener<K>, event);
+      }
     const published = channelOf(name);
     if (published.hasSubscribers) published.publish(event);
   }

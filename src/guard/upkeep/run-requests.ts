@@ -3,7 +3,7 @@ import type { CallEnd } from '../../core/execution/event-hub';
 import { LastingFailure } from '../../core/lasting-failure';
 import { instanceOf, newOwner } from '../../core/lease/owner';
 import type { ActChange, ActStore, Run, StoredAct } from '../../ledger';
-import { isActDue } from '../../ledger/operator/request-run';
+import { isActDue, keepTaken, TAKEN_MS } from '../../ledger/operator/request-run';
 import { firstLines } from '../../ledger/operator/state-of-run';
 import { periodOfKey } from '../../ledger/periods/period-of-key';
 import { calendarPeriodsOf, earliestTickOf } from '../../ledger/policy/job-policy';
@@ -15,10 +15,6 @@ import type { Register } from './register';
 import { sumOf, type OverdueResult, type Service, type StartedRuns } from './upkeep';
 import type { Calls } from '../calls/calls';
 import type { OncePerJobRunner } from '../calls/once-per-job-runner';
-
-/** A taker that has not renewed its lease for so long counts as crashed. */
-const LEASE_MS = 120_000;
-const RENEW_EVERY_MS = 30_000;
 
 /** After these skips, the next check tries again, until the request expires. */
 const RETRIED_SKIPS: ReadonlySet<string> = new Set<SkipReason>([
@@ -103,8 +99,8 @@ export class RunRequests implements Service {
     const owner = newOwner(context.instance);
     let stopRenewing = (): void => {};
     try {
-      if (!(await this.acts.take(id, { owner, leaseMs: LEASE_MS }, limitOf(context)))) return false;
-      stopRenewing = this.#keepTaken(id, owner);
+      if (!(await this.acts.take(id, { owner, leaseMs: TAKEN_MS }, limitOf(context)))) return false;
+      stopRenewing = keepTaken(context, id, owner);
       const isLost = state === 'taken';
       const end = isLost ? await this.#endOfLost(job, request, now) : await this.#run(job, request, now);
       // Its run has not ended: the next check after this lease looks again.
@@ -165,19 +161,6 @@ export class RunRequests implements Service {
   #warn({ job }: StoredAct, error: unknown): void {
     const message = `Could not record the outcome of the request to run job '${job}'.`;
     this.runner.context.events.warn(message, error);
-  }
-
-  /** Renews the lease of a request. A renewal that fails is repeated at the next one. @returns a function that stops it */
-  #keepTaken(id: string, owner: string): () => void {
-    const { context } = this.runner;
-    const change = { state: 'taken', afterMs: LEASE_MS } as const;
-    const renew = (): void => {
-      cancel = renewLater();
-      this.acts.change(id, owner, change, limitOf(context)).catch(() => {});
-    };
-    const renewLater = () => context.clock.schedule(RENEW_EVERY_MS, renew, { keepAlive: false });
-    let cancel = renewLater();
-    return () => cancel();
   }
 }
 

@@ -140,3 +140,19 @@ export function idOf(...of: readonly unknown[]): string {
 function refusal(job: string, why: string): InvalidLockUseError {
   return new InvalidLockUseError(`Cannot run job '${job}': ${why}.`);
 }
+
+/** Who has taken an act, and has not renewed this lease, has crashed. */
+export const TAKEN_MS = 120_000;
+const RENEW_EVERY_MS = 30_000;
+
+/** Renews the lease of an act. A renewal that fails is repeated at the next one. @returns a function that stops it */
+export function keepTaken(context: LedgerContext, id: string, owner: string): () => void {
+  const renew = (): void => {
+    cancel = renewLater();
+    const change = { state: 'taken', afterMs: TAKEN_MS } as const;
+    context.store.acts?.change(id, owner, change, limitOf(context)).catch(() => {});
+  };
+  const renewLater = () => context.clock.schedule(RENEW_EVERY_MS, renew, { keepAlive: false });
+  let cancel = renewLater();
+  return () => cancel();
+}

@@ -25,8 +25,10 @@ interface PlannedAct extends Plan {
   readonly values: Values;
 }
 
-/** What an act can be about. */
-const SUBJECTS = ['job', 'scope', 'period', 'lock'];
+/** Of its values: what an act can be about, and its fields. */
+function namesOf({ fields }: Act): string[] {
+  return ['job', 'scope', 'period', 'lock', ...fields.map(({ name }) => name)];
+}
 
 /** Plans an act with the values of a command, a form or a method. Others that were given with them are left out. */
 export async function planOf(
@@ -34,10 +36,10 @@ export async function planOf(
   desk: Desk,
   given: Readonly<Record<string, unknown>>,
 ): Promise<PlannedAct> {
-  const names = new Set([...SUBJECTS, ...act.fields.map(({ name }) => name)]);
+  const names = namesOf(act);
   const values: Values = Object.fromEntries(
     Object.entries(given).filter(
-      ([name, value]) => names.has(name) && value !== false && value !== undefined,
+      ([name, value]) => names.includes(name) && value !== false && value !== undefined,
     ),
   ) as Values;
   for (const { name, kind, choices } of act.fields) {
@@ -66,7 +68,7 @@ export async function performed(desk: Desk, { act, values, ...plan }: PlannedAct
   } catch (error) {
     const isUnknown = error instanceof LockStorageError && error.outcome === 'unknown';
     const message = error instanceof Error ? error.message : String(error);
-    if (isUnknown) record.stop();
+    if (isUnknown) record.stopRenewing();
     else await record.end(error instanceof ConflictError ? 'refused' : 'failed', message);
     throw error;
   }
@@ -181,15 +183,13 @@ export interface ActMethods {
 /** The methods of `operations(guard)`. */
 export function actMethods(guard: JobGuard): ActMethods {
   const methodOf =
-    ({ verb, ...act }: Act) =>
+    (act: Act) =>
     async (...given: readonly object[]): Promise<ActResult> => {
       const values = Object.assign({}, ...given) as Record<string, unknown>;
-      const names = ['actor', 'reason', ...SUBJECTS, ...act.fields.map(({ name }) => name)];
-      checkOptionNames(values, names, `operations(guard).${verb}`);
+      checkOptionNames(values, ['actor', 'reason', ...namesOf(act)], `operations(guard).${act.verb}`);
       const { actor, reason, ...others } = values as unknown as OperatorAct & Record<string, unknown>;
       const desk = new Desk(guard, { actor, reason });
-      const plan = await planOf({ verb, ...act }, desk, others);
-      return await performed(desk, plan);
+      return await performed(desk, await planOf(act, desk, others));
     };
   const methods = [...ACTS].map(([verb, act]) => [verb, methodOf(act)]);
   return Object.fromEntries(methods) as Record<Verb, never>;
