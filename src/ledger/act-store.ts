@@ -73,8 +73,11 @@ export interface ActQuery {
 export interface ActStore {
   /** Ends an expired row with the same `openKey`. `false`: there is one that has not ended, nothing was written. */
   add(act: NewAct, options: StatementOptions): Promise<boolean>;
-  /** One plain read of at most 1,000 that wait or are taken, the earliest due first. */
-  pending(options: StatementOptions): Promise<{ readonly now: Date; readonly acts: readonly StoredAct[] }>;
+  /** One plain read of at most 1,000 with this verb that wait or are taken, the earliest due first. */
+  pending(
+    verb: string,
+    options: StatementOptions,
+  ): Promise<{ readonly now: Date; readonly acts: readonly StoredAct[] }>;
   /** The newest first, of the newest 1,000 that match in their job, lock and time. */
   list(query: ActQuery, options: StatementOptions): Promise<readonly StoredAct[]>;
   /**

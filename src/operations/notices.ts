@@ -157,7 +157,7 @@ class Notices implements Service {
 
   async #sendDue(): Promise<void> {
     this.#hasNew = false;
-    const { now, acts } = await this.#notices.pending(limitOf(this.context));
+    const { now, acts } = await this.#notices.pending('notice', limitOf(this.context));
     const due = acts.filter((notice) => isActDue(notice, now));
     const sent = await Promise.allSettled(due.slice(0, MOST_AT_A_CHECK).map((notice) => this.#send(notice)));
     for (const end of sent) if (end.status === 'rejected') throw end.reason;

@@ -84,8 +84,8 @@ async function fill(cwd: string): Promise<void> {
     ['resume', 'bob', 'the bank is back'],
   ] as const) {
     await acts.add({ id: verb, verb, lock: 'reports', actor, reason, state: 'done' }, { timeoutMs });
-    const { now } = await acts.pending({ timeoutMs });
-    const isLater = async (): Promise<boolean> => (await acts.pending({ timeoutMs })).now > now;
+    const { now } = await acts.pending('run', { timeoutMs });
+    const isLater = async (): Promise<boolean> => (await acts.pending('run', { timeoutMs })).now > now;
     await eventually(isLater, 'the clock of the database goes on, so that the next act is newer');
   }
 }

@@ -170,7 +170,7 @@ void test('a handler that fails ends its request with the error', async () => {
 
 /** An instance that has taken the request, and whose process is then gone. */
 async function takenByCrashed({ runStore, clock }: GuardOfRuns, job: string): Promise<void> {
-  const { acts } = await runStore.acts.pending();
+  const { acts } = await runStore.acts.pending('run');
   const id = acts.find((act) => act.job === job)?.id ?? '';
   assert.ok(await runStore.acts.take(id, { owner: 'gone/1/x', leaseMs: MINUTE_MS }));
   clock.advance(MINUTE_MS);
@@ -230,7 +230,7 @@ void test('the lease of a request is renewed while its handler runs', async () =
     of.clock.advance(MINUTE_MS / 2);
     await new Promise(setImmediate);
   }
-  const { now, acts } = await of.runStore.acts.pending();
+  const { now, acts } = await of.runStore.acts.pending('run');
   assert.ok(acts[0]?.leaseUntil && acts[0].leaseUntil > now);
   end();
   await running;

@@ -16,6 +16,9 @@ import { sumOf, type OverdueResult, type Service, type StartedRuns } from './upk
 import type { Calls } from '../calls/calls';
 import type { OncePerJobRunner } from '../calls/once-per-job-runner';
 
+/** The run of a request whose taker has not come back has not ended. */
+const LOOK_AGAIN: ActChange = { state: 'taken', afterMs: 10_000 };
+
 /** After these skips, the next check tries again, until the request expires. */
 const RETRIED_SKIPS: ReadonlySet<string> = new Set<SkipReason>([
   ...(['locked', 'running-here', 'running-elsewhere', 'disabled', 'closing', 'not-due'] as const),
@@ -50,7 +53,7 @@ export class RunRequests implements Service {
 
   async #serveAll(): Promise<StartedRuns | void> {
     try {
-      const { now, acts } = await this.acts.pending(limitOf(this.runner.context));
+      const { now, acts } = await this.acts.pending('run', limitOf(this.runner.context));
       this.#lastingFailure.end();
       const ofJobs = new Map<string, StoredAct[]>();
       for (const act of acts) ofJobs.set(act.job ?? '', [...(ofJobs.get(act.job ?? '') ?? []), act]);
@@ -80,7 +83,7 @@ export class RunRequests implements Service {
   async #serveInTurn(requests: readonly StoredAct[], now: Date): Promise<OverdueResult> {
     let started = 0;
     for (const request of requests) {
-      const job = request.verb === 'run' ? this.#jobOf(request.job ?? '') : undefined;
+      const job = this.#jobOf(request.job ?? '');
       if (job !== undefined && isActDue(request, now) && (await this.#serve(job, request, now))) started += 1;
     }
     return { started, overdue: 0 };
@@ -102,9 +105,8 @@ export class RunRequests implements Service {
       if (!(await this.acts.take(id, { owner, leaseMs: TAKEN_MS }, limitOf(context)))) return false;
       stopRenewing = keepTaken(context, id, owner);
       const isLost = state === 'taken';
-      const end = isLost ? await this.#endOfLost(job, request, now) : await this.#run(job, request, now);
-      // Its run has not ended: the next check after this lease looks again.
-      if (end === undefined) return false;
+      const lost = isLost ? await this.#endOfLost(job, request, now) : undefined;
+      const end = lost ?? (await this.#run(job, request, now));
       const change = (options: StatementOptions) => this.acts.change(id, owner, end, options);
       await retryTransient(context, change, (outcome) => outcome !== 'nothing-ran');
       return !isLost && (end.state === 'done' || end.state === 'failed');
@@ -128,12 +130,12 @@ export class RunRequests implements Service {
     return (isOfEarlierTaker && run && endOfRun(run, `${end.outcome}`)) || end;
   }
 
-  /** How a request ends whose taker has not come back: as its run, if there is one. Without a run, it starts now. */
+  /** How a request ends whose taker has not come back: as its run. `undefined`: there is none, so it starts now. */
   async #endOfLost(job: AdmittedJob, request: StoredAct, now: Date): Promise<ActChange | undefined> {
     const isGone = `the lease of ${instanceOf(request.takenBy ?? '')} ended, and it has not come back`;
     if (job.policy === undefined) return { state: 'failed', outcome: isGone };
     const run = await this.#record(job, request, now);
-    return run === undefined ? await this.#run(job, request, now) : endOfRun(run, isGone);
+    return run && (endOfRun(run, isGone) ?? LOOK_AGAIN);
   }
 
   /** Adds the request to the history of its run, once. */

@@ -93,6 +93,52 @@ testOnEvery(
   ['mysql', 'postgres', 'sqlite'],
 );
 
+const KINDS: readonly Omit<Case, 'name'>[] = [
+  { steps: ['enter'], request: 'failed' },
+  { oncePer: DAY, steps: ['enter', ...DONE], request: 'done', run: 'completed' },
+  { oncePer: { ...DAY, onCrash: 'hold' }, steps: ['enter'], request: 'failed', run: 'interrupted' },
+  { oncePer: { ...DAY, retry: { maxAttempts: 1 } }, steps: ['enter'], request: 'failed', run: 'failed' },
+  { oncePer: TICK, steps: ['enter'], request: 'failed', run: 'failed' },
+];
+
+const FIFTY: readonly Case[] = Array.from({ length: 10 }, (_, round) =>
+  KINDS.map((kind, index): Case => ({ ...kind, name: `job-${round}-${index}`, diesIn: 'test' })),
+).flat();
+
+testOnEvery('fifty requests whose taker is killed end once, each as its run has ended', async (database) => {
+  const { options } = database;
+  const dataSource = await ledgerDataSource(database);
+  const folder = mkdtempSync(join(tmpdir(), 'cronlatch-requests-'));
+  const orders: RequestedOrders = { options, folder, jobs: FIFTY };
+  const start = () => new Child<RequestedMessage>('requested-app.js', { argument: orders });
+  const instances = [start()];
+  try {
+    await using guard = closing(await createJobGuard(dataSource, { pollInterval: false, logger: false }));
+    await instances[0]?.received('ready');
+    for (const { name } of FIFTY) await operations(guard).run({ job: name }, BY);
+    const have = (steps: string) => FIFTY.every(({ name }) => stepsOf(join(folder, name)).join() === steps);
+    await eventually(() => have('enter'), 'one process is in all handlers');
+    await instances[0]?.end();
+    await dataSource.query(ITS_LEASE_HAS_EXPIRED);
+    instances.push(start());
+    const acts = async () => await operations(guard).acts({ verb: 'run', limit: 1000 });
+    const haveEnded = async () => (await acts()).every(({ endedAt }) => endedAt !== undefined);
+    await eventually(haveEnded, 'all requests end');
+
+    const runs = await Promise.all(FIFTY.map(({ name }) => guard.ledger.last(name)));
+    const ended = new Map((await acts()).map(({ job, state }) => [job, state]));
+    assert.equal((await acts()).length, FIFTY.length);
+    assert.deepEqual(
+      FIFTY.map(({ name }, i) => [name, ended.get(name), runs[i]?.state, stepsOf(join(folder, name))]),
+      FIFTY.map(({ name, request, run, steps }) => [name, request, run, steps]),
+    );
+  } finally {
+    await Promise.all(instances.map((instance) => instance.end()));
+    await dataSource.destroy();
+    rmSync(folder, { recursive: true });
+  }
+});
+
 /** Two handlers at once would enter before one leaves. */
 function stepsOf(file: string): string[] {
   try {

@@ -242,7 +242,7 @@ void test('a target that hangs stops no other, and keeps a guard from closing fo
   await eventually(() => made.guard.isClosing, 'it closes');
   made.clock.advance(10_000);
   await Promise.all([closed, checked]);
-  const { acts } = await made.runStore.notices.pending();
+  const { acts } = await made.runStore.notices.pending('notice');
   assert.deepEqual([calls.sort(), acts.map(({ state }) => state)], [['hangs', 'sent'], ['open']]);
 });
 
@@ -253,7 +253,7 @@ void test('a run that fails while a target hangs is stored at once', async () =>
   await called.promise;
   await failOnce(made, new Date(made.clock.wallMs() - 48 * HOUR_MS));
   await eventually(
-    async () => (await made.runStore.notices.pending()).acts.length === 2,
+    async () => (await made.runStore.notices.pending('notice')).acts.length === 2,
     'the second notice waits',
   );
 });

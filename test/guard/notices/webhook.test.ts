@@ -33,7 +33,7 @@ function testWebhook(name: string, body: (bench: WebhookBench) => Promise<void>)
       printed.push(inspect(event, { depth: 9 }));
     });
     const shown = async (): Promise<string> => {
-      const { acts } = await made.runStore.notices.pending();
+      const { acts } = await made.runStore.notices.pending('notice');
       const overview = await operations(made.guard).overview();
       return [...printed, inspect([acts, overview, made.guard], { depth: 9, showHidden: true })].join('\n');
     };

@@ -37,7 +37,7 @@ async function idsOf(acts: Promise<readonly StoredAct[]>): Promise<string[]> {
 const PROMISES: Readonly<Record<string, (place: Place) => Promise<void>>> = {
   async 'a request is returned with all that it was added with'({ store }) {
     assert.equal(await store.add(RUN, LIMIT), true);
-    const { now, acts } = await store.pending(LIMIT);
+    const { now, acts } = await store.pending('run', LIMIT);
     const [found, ...others] = acts;
     assert.ok(found);
     assert.deepEqual(others, []);
@@ -53,7 +53,7 @@ const PROMISES: Readonly<Record<string, (place: Place) => Promise<void>>> = {
   async 'an act is taken from the start, waits for no instance, and ends by its owner'({ store }) {
     assert.equal(await store.add(PAUSE, LIMIT), true);
     assert.equal(await store.add(PAUSE, LIMIT), false, 'no two have one id');
-    assert.deepEqual((await store.pending(LIMIT)).acts, []);
+    assert.deepEqual((await store.pending('run', LIMIT)).acts, []);
     const { leaseMs, ...given } = PAUSE;
     const found = await find(store, 'p1');
     assert.ok(found?.leaseUntil);
@@ -72,7 +72,7 @@ const PROMISES: Readonly<Record<string, (place: Place) => Promise<void>>> = {
   },
 
   async 'a store without acts returns none, and its current time'({ store }) {
-    const { now, acts } = await store.pending(LIMIT);
+    const { now, acts } = await store.pending('run', LIMIT);
     assert.deepEqual(acts, []);
     assert.ok(now instanceof Date);
     assert.deepEqual(await store.list({ limit: 10 }, LIMIT), []);
@@ -84,7 +84,7 @@ const PROMISES: Readonly<Record<string, (place: Place) => Promise<void>>> = {
         ['a', 'b'].map((who) => store.add({ ...RUN, id: `${who}${round}`, actor: who }, LIMIT)),
       );
       assert.deepEqual(added.map(Number).sort(), [0, 1]);
-      const { acts } = await store.pending(LIMIT);
+      const { acts } = await store.pending('run', LIMIT);
       assert.equal(acts.length, 1);
       const [{ id } = { id: '' }] = acts;
       assert.equal(id, `${added[0] ? 'a' : 'b'}${round}`);
@@ -114,7 +114,7 @@ const PROMISES: Readonly<Record<string, (place: Place) => Promise<void>>> = {
     await elapse(2000);
     assert.equal(await store.add({ ...RUN, id: 'r2' }, LIMIT), false, 'it is taken, though expired');
     assert.deepEqual(
-      (await store.pending(LIMIT)).acts.map(({ id }) => id),
+      (await store.pending('run', LIMIT)).acts.map(({ id }) => id),
       [RUN.id],
     );
     assert.equal(await store.take(RUN.id, { owner: loser, leaseMs: HOUR_MS }, LIMIT), true, 'it has expired');
@@ -137,7 +137,7 @@ const PROMISES: Readonly<Record<string, (place: Place) => Promise<void>>> = {
     const ended = await find(store, RUN.id);
     assert.deepEqual([ended?.state, ended?.outcome, ended?.tries], ['failed', 'no bank', 2]);
     assert.ok(ended?.endedAt);
-    assert.deepEqual((await store.pending(LIMIT)).acts, []);
+    assert.deepEqual((await store.pending('run', LIMIT)).acts, []);
     assert.equal(await store.take(RUN.id, { owner, leaseMs: 1 }, LIMIT), false, 'it has ended');
     assert.equal(await store.add({ ...RUN, id: 'r2' }, LIMIT), true);
   },
@@ -147,7 +147,7 @@ const PROMISES: Readonly<Record<string, (place: Place) => Promise<void>>> = {
     await store.add(RUN, LIMIT);
     assert.equal(await store.add(second, LIMIT), false);
     await elapse(HOUR_MS + 1000);
-    assert.deepEqual((await store.pending(LIMIT)).acts, [], 'it has expired');
+    assert.deepEqual((await store.pending('run', LIMIT)).acts, [], 'it has expired');
     assert.equal(await store.take(RUN.id, { owner: 'x', leaseMs: 1 }, LIMIT), false);
     assert.equal(await store.add(second, LIMIT), true);
     assert.deepEqual(await idsOf(store.list({ limit: 10 }, LIMIT)), ['r2', 'r1']);
@@ -170,7 +170,7 @@ const PROMISES: Readonly<Record<string, (place: Place) => Promise<void>>> = {
       assert.equal(await store.add(act, LIMIT), true);
       await elapse(60_000);
     }
-    const { now } = await store.pending(LIMIT);
+    const { now } = await store.pending('run', LIMIT);
     const listed = (query: object) => idsOf(store.list({ limit: 10, ...query }, LIMIT));
     const all = acts.map(({ id }) => id).reverse();
     assert.deepEqual(await listed({}), all);
@@ -237,10 +237,10 @@ testRunStores('1,000 notices and more hide no act, and wait the earliest due fir
     };
     await notices.add({ ...notice, dueInMs: number === 1004 ? 0 : HOUR_MS, expiresInMs: 2 * HOUR_MS }, LIMIT);
   }
-  const waiting = (await notices.pending(LIMIT)).acts;
+  const waiting = (await notices.pending('notice', LIMIT)).acts;
   assert.deepEqual([waiting.length, waiting[0]?.id], [1000, 'n1004.0']);
   assert.deepEqual(
-    (await acts.pending(LIMIT)).acts.map(({ id }) => id),
+    (await acts.pending('run', LIMIT)).acts.map(({ id }) => id),
     [RUN.id],
   );
   assert.deepEqual(await idsOf(acts.list({ limit: 10 }, LIMIT)), [RUN.id]);
@@ -249,7 +249,7 @@ testRunStores('1,000 notices and more hide no act, and wait the earliest due fir
 testRunStores('an error about a request names its job and scope', async ({ store }) => {
   const { acts } = store;
   await acts.add(RUN, LIMIT);
-  await acts.pending(LIMIT);
+  await acts.pending('run', LIMIT);
   await store.close();
   const take = acts.take(RUN.id, { owner: 'host/1/x', leaseMs: 1000 }, LIMIT);
   const { message } = await take.then(

@@ -28,10 +28,11 @@ export class InMemoryActs implements ActStore {
     return this.#write({ ...unset, ...act, ...times, ...rest, scope, openKey });
   }
 
-  pending() {
+  pending(verb: string) {
     const now = this.now();
     const waiting = [...this.#rows.values()]
-      .filter(({ openKey, state, expiresAt }) => openKey && (state === 'taken' || expiresAt > now))
+      .filter((row) => row.verb === verb && row.openKey)
+      .filter(({ state, expiresAt }) => state === 'taken' || expiresAt > now)
       .sort((a, b) => a.dueAt.getTime() - b.dueAt.getTime());
     return Promise.resolve({ now, acts: waiting.slice(0, MOST).map(withoutKey) });
   }

@@ -39,8 +39,8 @@ export class SqlActStore implements ActStore {
     }
   }
 
-  async pending(options: StatementOptions) {
-    const { rows } = await this.#send('pending', {}, options);
+  async pending(verb: string, options: StatementOptions) {
+    const { rows } = await this.#send('pending', { verb }, options);
     const acts = readActs(rows);
     this.#subjects = new Map(acts.map((act) => [act.id, subjectOf(act)]));
     return { now: readNow(rows[0] ?? {}), acts };
@@ -148,7 +148,7 @@ function actTexts(definition: TableDefinition, dialect: SqlDialect, shape: Table
       ${orNothing('id')}${returningId}`,
     free: `UPDATE ${table} SET open_key = NULL
       WHERE ${is('open_key', ':openKey')} AND state = 'open' AND expires_at <= ${now}${returningId}`,
-    pending: `${select(`r.open_key IS NOT NULL AND (r.state = 'taken' OR r.expires_at > ${now})`)}
+    pending: `${select(`r.open_key IS NOT NULL AND ${is('r.verb', ':verb')} AND (r.state = 'taken' OR r.expires_at > ${now})`)}
       ORDER BY r.due_at LIMIT 1000`,
     list: `${select(since)} ORDER BY r.at DESC LIMIT 1000`,
     listOf: `${select(`${since} AND (${is('r.job_name', ':job')} OR ${is('r.lock_name', ':lock')})`)}
