@@ -14,13 +14,13 @@ interface Sender {
 /**
  * Does what a form asks for.
  *
- * @returns the form, if it must come back; `undefined` if the act is done
+ * @returns the form, if it must come back; without one, the act is done
  * @throws LockStorageError if the database fails
  */
 export async function perform(
   { guard, actor, when }: Sender,
   values: SentForm['values'],
-): Promise<SentForm | undefined> {
+): Promise<{ readonly sent?: SentForm; readonly isRecorded?: boolean }> {
   try {
     const { act: verb = '', reason = '', confirmed, force, token: _token, ...given } = values;
     const act = actOf(verb);
@@ -31,14 +31,13 @@ export async function perform(
       value === '' && act.fields.some((field) => field.name === name && field.label && !field.required);
     const filled = Object.fromEntries(Object.entries(given).filter((entry) => !isEmptyField(entry)));
     const plan = await planOf(act, desk, { ...filled, force: force !== undefined });
-    if (plan.nothing !== undefined) return { values, error: plan.nothing };
+    if (plan.nothing !== undefined) return { sent: { values, error: plan.nothing } };
     const { confirm } = plan;
-    if (confirm && confirmed !== confirm.value) return { values, confirmation: confirm };
-    await performed(desk, plan);
-    return undefined;
+    if (confirm && confirmed !== confirm.value) return { sent: { values, confirmation: confirm } };
+    return { isRecorded: (await performed(desk, plan)).act !== undefined };
   } catch (error) {
     if (error instanceof InvalidLockUseError || error instanceof InvalidLockConfigurationError)
-      return { values, error: error.message };
+      return { sent: { values, error: error.message } };
     throw error;
   }
 }

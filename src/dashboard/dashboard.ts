@@ -13,11 +13,21 @@ import { checkTimeZone } from '../ledger/periods/time-zone';
 import { escapeUnsafe } from '../guard/log/logger';
 import { spokenTime } from '../guard/log/time-texts';
 import type { WhenOfJob } from '../operations/overview';
+import { ACTS, actOf } from '../operations/acts';
 import { accessAsker, isTokenOf, refusalOf, takeDone, tokenOf, willReport } from './access';
 import { perform } from './acts';
 import { CachedReads } from './cached-reads';
 import { jobPage } from './job-page';
-import { documentOf, linkTo, mainOf, NotFoundError, zoneOfJobs, type Page, type View } from './layout';
+import {
+  documentOf,
+  linkTo,
+  mainOf,
+  NotFoundError,
+  UNRECORDED,
+  zoneOfJobs,
+  type Page,
+  type View,
+} from './layout';
 import { lockPage, locksPage } from './locks-page';
 import type { Access, Dashboard, DashboardOptions } from './options';
 import { overviewPage } from './overview-page';
@@ -114,13 +124,14 @@ export function createDashboard(options: DashboardOptions): Dashboard {
     if (!isTokenOf(context, values['token']))
       return problem(context, 403, 'Not allowed', 'The page is too old. Load it again.');
     const { when } = await viewOf(context, allowed, {});
-    const sent = await perform({ guard, actor: allowed.actor ?? '', when }, values);
+    const { sent, isRecorded } = await perform({ guard, actor: allowed.actor ?? '', when }, values);
     reads.clear();
     if (sent !== undefined)
       return await shown(context, await viewOf(context, allowed, { sent }), sent.error ? 422 : 200);
     const { job, scope, period, lock, act = '' } = values;
-    willReport(context, act);
-    const place = act === 'forget' ? {} : { job, scope, period: act === 'run' ? undefined : period, lock };
+    willReport(context, isRecorded ? act : `${act}${UNRECORDED}`);
+    const { page } = actOf(act);
+    const place = page === 'overview' ? {} : { job, scope, period: page ? undefined : period, lock };
     return context.redirect(`${linkTo(place)}#main`, 303);
   });
   return async (request) => await app.fetch(request);
@@ -172,7 +183,7 @@ async function pageOf(view: View): Promise<Page> {
   if (lock) return await lockPage(view, lock);
   if (query.has('locks')) return await locksPage(view);
   if (!job) return await overviewPage(view);
-  return period && view.sent?.values['act'] !== 'run'
+  return period && ACTS.get(view.sent?.values['act'] ?? '')?.page === undefined
     ? await runPage(view, { job, scope: query.get('scope') ?? '', periodKey: period })
     : await jobPage(view, job);
 }

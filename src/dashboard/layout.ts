@@ -200,15 +200,21 @@ function fieldOf(act: string, { name, kind, label, choices, required, hint }: Fi
   </p>`;
 }
 
+/** Behind the name of an act that was done, but not recorded. */
+export const UNRECORDED = '.unrecorded';
+
 /** The body of a page: what the script replaces when it has changed. */
 export async function mainOf(view: View, { title, body }: Page): Promise<string> {
-  const done = ACTS.get(view.done ?? '')?.done;
+  const done = ACTS.get(view.done?.replace(UNRECORDED, '') ?? '')?.done;
+  const note = view.done?.endsWith(UNRECORDED)
+    ? ' It is not recorded: a warning of the guard has the reason.'
+    : '';
   const { values, error } = view.sent ?? {};
   // A form that the page no longer has cannot show it.
   const isInForm = (await body).includes(`id="${values?.['act'] ?? ''}" class="act sent"`);
   const main = await html`<main id="main">
     <h1>${title}</h1>
-    ${done === undefined ? '' : html`<p class="done" role="status">${done}</p>`}
+    ${done === undefined ? '' : html`<p class="done" role="status">${done}${note}</p>`}
     ${error === undefined || isInForm ? '' : html`<p class="error" role="alert">${error}</p>`} ${body}
   </main>`;
   // A String object would not be equal to another one.

@@ -38,8 +38,17 @@ testOperated('"Run now" requests a run, and shows that it is requested', async (
   assert.deepEqual([request?.actor, request?.reason], ['anne', 'ticket 7']);
   assert.match(
     (await site.get('?job=close-day')).text,
-    /role="status">Recorded\. An instance starts the job at its next check/,
+    /role="status">Requested\. An instance starts the job at its next check/,
   );
+});
+
+testOperated('an act on a lock that cannot be recorded reports that', async ({ guard, query }) => {
+  const site = siteOf(guard);
+  await register(guard, dailyJob('close-day'));
+  await query('DROP TABLE cronlatch_run_act');
+  assertDone(await site.send('?job=close-day', 'pause'), 'pause.unrecorded', '?job=close-day');
+  const { text } = await site.get('?job=close-day');
+  assert.match(text, /role="status">Paused: .+ It is not recorded: a warning of the guard has the reason\.</);
 });
 
 testOperated('a failed run is rerun, and a completed one only after a confirmation', async (bench) => {

@@ -54,6 +54,8 @@ export interface Act {
   /** What has happened, when it is done. */
   readonly done: string;
   readonly fields: readonly Field[];
+  /** The page that shows what it has changed. Default: that of what it is about */
+  readonly page?: 'job' | 'overview';
   /** Of a guard that is created for the act alone. */
   readonly guardOptions?: (values: Values) => { readonly keepRows?: boolean };
   /**

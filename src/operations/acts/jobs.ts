@@ -14,6 +14,7 @@ export const forget: Act = {
   effect: 'Removes the job from the register, if your code no longer has it. Its runs and its lock stay.',
   done: 'Forgotten.',
   fields: [],
+  page: 'overview',
   plan: planForget,
 };
 
