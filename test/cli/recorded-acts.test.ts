@@ -124,7 +124,7 @@ testOperated(
 
     mock.method(acts, 'change', () => Promise.reject(away));
     const { text, act } = await operations(guard).rerun({ job: 'bill', period }, BY);
-    assert.match(text, /^Recorded\. It .* Not recorded: The database has not answered\.$/);
+    assert.match(text, /^Done\. It .* Not recorded: The database has not answered\.$/);
     assert.equal(act, undefined);
     assert.equal((await guard.ledger.get({ job: 'bill', periodKey: period }))?.state, 'pending');
   },

@@ -3,7 +3,7 @@ import { closing } from '../support/benches/closing';
 import { errorLines } from './cronlatch';
 import { testOperated, type Operated } from './operated';
 import { operations } from 'cronlatch/operations';
-import { lastAct } from '../support/jobs/acts';
+import { BY, lastAct } from '../support/jobs/acts';
 
 const ACT = `--yes --reason 'the bank was late' --actor anne`;
 const EVERY = ['mysql', 'mariadb', 'postgres', 'sqlite'] as const;
@@ -43,6 +43,9 @@ testOperated(
     const failed = await bench.call(`run report --wait ${ACT}`);
     assert.equal(failed.status, 1);
     assert.match(failed.stdout, /Job report on \S+: failed: Error: no paper\.\n$/);
+    const { text, ended } = await operations(bench.guard).run({ job: 'report' }, { ...BY, wait: true });
+    assert.match(text, /^Job report on \S+: failed: Error: no paper\.$/);
+    assert.equal(ended?.state, 'failed');
     assert.match(
       (await bench.call('history report')).stdout,
       /\n[\d:]{5} .* · run failed: Error: no paper .* anne +the bank was late\n/,

@@ -53,7 +53,7 @@ testOperated(
     assert.equal(yes.status, 0);
     assert.match(
       yes.stdout,
-      /^the run of job 'bill' for \S+ completed .+\n[^]+\nGo on\? \[y\/N\] Recorded\. It was due at /,
+      /^the run of job 'bill' for \S+ completed .+\n[^]+\nGo on\? \[y\/N\] Done\. It was due at /,
     );
   },
 );

@@ -188,7 +188,7 @@ testPage('an operator resolves an interrupted run', '2026-11-20T09:00:00Z', asyn
   const { guard } = place.instance();
   const nothing = (): void => assert.fail('it was repeated');
   assert.deepEqual(await guard.run(configuration, nothing), { executed: false, reason: 'interrupted' });
-  assert.match(await markCompleted(guard, '2026-11-20'), /^Recorded\. It completed /);
+  assert.match(await markCompleted(guard, '2026-11-20'), /^Done\. It completed /);
   const answer = { executed: false, reason: 'already-completed' };
   assert.deepEqual(await guard.run(configuration, nothing), answer);
 });

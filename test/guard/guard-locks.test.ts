@@ -101,10 +101,13 @@ void test('while an operator pauses a lock, every instance skips its job, and th
   const { guard, clock, otherExecutor } = guardBench();
   const skips: CronlatchEvents['lock:skipped'][] = [];
   guard.on('lock:skipped', (event) => void skips.push(event));
+  const warnings: string[] = [];
+  guard.on('guard:warning', ({ message }) => void warnings.push(message));
   const until = new Date('2026-11-23T00:00:00Z');
   const heldBy = 'hold/anne/audit of the books/2026-11-20T03:00:00.000Z';
   const { text, facts } = await operations(guard).pause(LOCK, { ...AUDIT, until: until.toISOString() });
   assert.equal(text, 'Paused: no instance starts the job. Not recorded: this guard keeps no acts.');
+  assert.deepEqual(warnings, ['Could not record pause by anne: this guard keeps no acts.']);
   assert.deepEqual(facts, { job: undefined, others: [], lock: JOB.name, heldBy, until });
   assert.deepEqual(await guard.run(JOB, () => assert.fail('ran')), { executed: false, reason: 'locked' });
   assert.equal((await otherExecutor.executeWithLock(() => 1, JOB)).executed, false);
@@ -209,7 +212,8 @@ void test('a lock provider without these methods is refused by their names', asy
   const act = operations(guard);
   await assert.rejects(guard.locks.list(), /no method 'list'/);
   await assert.rejects(guard.locks.inspect('job'), /no method 'inspect'/);
-  await assert.rejects(act.release(LOCK, BY_ANNE), /no method 'inspect'/);
+  await assert.rejects(act.release(LOCK, BY_ANNE), /no method 'forceRelease'/);
+  await assert.rejects(act.resume(LOCK, BY_ANNE), /no method 'forceRelease'/);
   await assert.rejects(act.purge({ ...BY_ANNE, olderThan: '1d', locks: true }), /no method 'purge'/);
   await assert.rejects(act.pause(LOCK, AUDIT), /no method 'hold'\. Locks of ZooKeeper and row locks/);
 });

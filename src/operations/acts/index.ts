@@ -70,7 +70,8 @@ export async function performed(desk: Desk, { act, values, ...plan }: PlannedAct
     const message = error instanceof Error ? error.message : String(error);
     if (isUnknown) record.stopRenewing();
     else await record.end(error instanceof ConflictError ? 'refused' : 'failed', message);
-    throw error;
+    if (!(error instanceof ConflictError)) throw error;
+    throw new ConflictError(`${message}${await record.describeOther(plan.about)}`, { cause: error });
   }
 }
 
@@ -105,6 +106,7 @@ export interface ActMethods {
    *
    * @param how.within how long the request waits. Default 1 h, at most 7 days
    * @param how.force also adds runs before the first recorded one. Those periods may have been run and purged.
+   * @param how.wait resolves when the request has ended or expired: `ended` is the request then
    */
   run(
     of: RunSubject,
@@ -113,6 +115,7 @@ export interface ActMethods {
       readonly from?: string | undefined;
       readonly to?: string | undefined;
       readonly force?: boolean | undefined;
+      readonly wait?: boolean | undefined;
     },
   ): Promise<ActResult>;
   /**

@@ -155,6 +155,7 @@ export const resume: Act = {
 
 async function planResume(desk: Desk, values: Values): Promise<Plan> {
   const { lock, job } = await subjectOf(desk, values);
+  const forceRelease = releaserOf(desk);
   const state = await desk.guard.locks.inspect(lock);
   if (!state?.isHeld || !isHoldOwner(state.lockedBy)) throw notPausedError(lock, state);
   const { lockedBy: heldBy, lockUntil: heldUntil } = state;
@@ -169,7 +170,7 @@ async function planResume(desk: Desk, values: Values): Promise<Plan> {
       for (const { job: of, scope, periodKey: period } of skipped)
         // One that has ended meanwhile needs no skip.
         await skipNow(desk, { job: of, scope, period }).catch(noneAfter(ConflictError));
-      if (!(await forceRelease(desk, lock, state))) throw notPausedError(lock, await stateOf(desk, lock));
+      if (!(await forceRelease(lock, state))) throw notPausedError(lock, await stateOf(desk, lock));
       return { facts: { job, lock, heldBy, heldUntil, skipped } };
     },
   };
@@ -228,6 +229,7 @@ export const release: Act = {
 
 async function planRelease(desk: Desk, values: Values): Promise<Plan> {
   const [name, owner] = [textOf(values, 'lock'), optionalText(values, 'owner')];
+  const forceRelease = releaserOf(desk);
   const state = await desk.guard.locks.inspect(name);
   if (!state?.isHeld) throw new ConflictError(`Lock '${name}' is free: no process holds it.`);
   const { lockedBy, lockUntil } = state;
@@ -249,7 +251,7 @@ async function planRelease(desk: Desk, values: Values): Promise<Plan> {
     confirm: mayLive ? { text, value: leaseOf(lockedBy) } : undefined,
     about: { lock: name, before: stateBefore(state) },
     async perform() {
-      if (!(await forceRelease(desk, name, state)))
+      if (!(await forceRelease(name, state)))
         throw new ConflictError(`Lock '${name}' was not released: its holder has changed meanwhile.`);
       return { facts: { released: name, owner: lockedBy } };
     },
@@ -260,14 +262,16 @@ function stateBefore({ isHeld, lockedBy, lockUntil }: LockState): object {
   return { isHeld, lockedBy, lockUntil };
 }
 
-/** @returns `false` if this holder does not have the lock any more: nothing was changed */
-async function forceRelease(
-  { parts, by }: Desk,
-  name: string,
-  { lockedBy, lockUntil }: LockState,
-): Promise<boolean> {
-  const isReleased = await methodOf(parts.lockProvider, 'forceRelease')(name, lockedBy);
-  const event = { name, scheduledAt: undefined, heldBy: lockedBy, heldUntil: lockUntil, ...by };
-  if (isReleased) parts.events.emit('lock:forced', event);
-  return isReleased;
+/**
+ * @returns releases a lock; `false` if this holder does not have it any more: nothing was changed
+ * @throws InvalidLockUseError if the lock provider cannot do that
+ */
+function releaserOf({ parts, by }: Desk) {
+  const release = methodOf(parts.lockProvider, 'forceRelease');
+  return async (name: string, { lockedBy, lockUntil }: LockState): Promise<boolean> => {
+    const isReleased = await release(name, lockedBy);
+    const event = { name, scheduledAt: undefined, heldBy: lockedBy, heldUntil: lockUntil, ...by };
+    if (isReleased) parts.events.emit('lock:forced', event);
+    return isReleased;
+  };
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { LockStorageError } from '../../core';
+import { LockStorageError, noneAfter } from '../../core';
 import { newOwner } from '../../core/lease/owner';
 import type { ActState } from '../../ledger';
 import { keepTaken, TAKEN_MS } from '../../ledger/operator/request-run';
@@ -20,7 +20,6 @@ export class ActRecord {
   private constructor(private readonly desk: Desk) {
     this.#owner = newOwner(desk.parts.executor.instance);
     this.#context = desk.parts.oncePerRunner?.context;
-    if (this.#context?.store.acts === undefined) this.#missing = 'this guard keeps no acts.';
   }
 
   /** @throws LockStorageError if the row of an act that is not on a lock cannot be written. Then nothing was done. */
@@ -31,17 +30,20 @@ export class ActRecord {
   ): Promise<ActRecord> {
     const record = new ActRecord(desk);
     const context = record.#context;
-    if (context === undefined || record.#missing !== undefined) return record;
+    if (context?.store.acts === undefined) {
+      record.#warn(verb, 'this guard keeps no acts.');
+      return record;
+    }
     const detail = storedText(JSON.stringify({ values, before }));
     const taken = { state: 'taken', takenBy: record.#owner, leaseMs: TAKEN_MS } as const;
     try {
       const row = { ...about, ...desk.by, ...taken, id: record.id, verb, detail };
-      await context.store.acts?.add(row, limitOf(context));
+      await context.store.acts.add(row, limitOf(context));
       record.stopRenewing = keepTaken(context, record.id, record.#owner);
     } catch (error) {
       const isOnLock = of === 'lock' || values['locks'] === true;
       if (!isOnLock || !(error instanceof LockStorageError)) throw error;
-      record.#warn(verb, error);
+      record.#warn(verb, error.message, error);
     }
     return record;
   }
@@ -54,8 +56,21 @@ export class ActRecord {
       await this.#context.store.acts?.change(this.id, this.#owner, change, limitOf(this.#context));
     } catch (error) {
       if (!(error instanceof LockStorageError)) throw error;
-      this.#warn('an act', error);
+      this.#warn('an act', error.message, error);
     }
+  }
+
+  /** The act of another operator, which can have changed what this one is about. */
+  async describeOther({ before: _before, ...about }: ActSubject): Promise<string> {
+    if (this.#context === undefined) return '';
+    const query = { ...about, limit: 2 };
+    const acts = await this.#context.store.acts
+      ?.list(query, limitOf(this.#context))
+      .catch(noneAfter(LockStorageError));
+    const other = acts?.find(({ id, state }) => id !== this.id && state !== 'refused' && state !== 'failed');
+    if (other === undefined) return '';
+    const { verb, actor, at, reason } = other;
+    return ` The last act on it: ${verb} by ${actor} ${this.desk.when(at, { timeZone: 'UTC', now: new Date() })}: ${reason}.`;
   }
 
   result(text: string): Pick<ActResult, 'text' | 'act'> {
@@ -63,8 +78,11 @@ export class ActRecord {
     return { text: `${text} Not recorded: ${this.#missing}`, act: undefined };
   }
 
-  #warn(what: string, error: LockStorageError): void {
-    this.#missing = error.message;
-    this.desk.parts.events.warn(`Could not record ${what} by ${this.desk.by.actor}.`, error);
+  #warn(what: string, why: string, error?: LockStorageError): void {
+    this.#missing = why;
+    this.desk.parts.events.warn(
+      `Could not record ${what} by ${this.desk.by.actor}${error ? '.' : `: ${why}`}`,
+      error,
+    );
   }
 }

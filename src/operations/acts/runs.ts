@@ -44,7 +44,7 @@ export const run: Act = {
   label: 'Run now',
   effect:
     'Asks an instance to run the job at its next check for overdue runs, if the lock is free. With a range, adds a run for each of its business days that has none.',
-  done: 'Recorded. An instance starts the job at its next check for overdue runs.',
+  done: 'Requested. An instance starts the job at its next check for overdue runs.',
   fields: [
     SCOPE,
     field('period', 'text', '', { label: 'Period', hint: 'the current one if it is empty' }),
@@ -57,10 +57,13 @@ export const run: Act = {
     }),
     field('wait', 'flag', 'wait for the end of the run, and exit as exec does'),
   ],
+  page: 'job',
   async plan(desk, values) {
     const isRange = values['from'] !== undefined || values['to'] !== undefined;
     if (!isRange && values['force'])
       throw new InvalidLockConfigurationError('force is only for a range: add from and to.');
+    if (isRange && values['wait'])
+      throw new InvalidLockConfigurationError('wait is only for a run now: leave out from and to.');
     return await (isRange ? planRange : planRequest)(desk, values);
   },
 };
@@ -83,8 +86,8 @@ async function planRequest(desk: Desk, values: Values): Promise<Plan> {
       const request = await orConflict(requestRun(jobs.context, job, asked));
       const text = `Requested. The request expires in ${within}.`;
       const act = request.id;
-      if (values['wait'] !== true || desk.note === undefined) return { text, act, facts: { request } };
-      desk.note(text);
+      if (values['wait'] !== true) return { text, act, facts: { request } };
+      desk.note?.(text);
       const ended = await endOf(jobs.context, request);
       const by = ended.takenBy === undefined ? '' : ` on ${instanceOf(ended.takenBy)}`;
       return {
@@ -141,7 +144,7 @@ export const rerun: Act = {
   label: 'Run it again',
   effect:
     'Runs this period again, as soon as an instance checks for overdue runs. It becomes a new generation, with a new idempotency key.',
-  done: 'Recorded: the run is due at once.',
+  done: 'Done: the run is due at once.',
   fields: [SCOPE, field('force', 'flag', 'also a run that has completed or is running')],
   async plan(desk, values) {
     const force = values['force'] === true;
@@ -167,7 +170,7 @@ export const resolve: Act = {
   label: 'Record the outcome',
   effect:
     'Its holder has not come back, but may still be running it: look there first. Pending: it runs again, if it has an attempt left.',
-  done: 'Recorded.',
+  done: 'Done.',
   fields: [
     SCOPE,
     field('as', 'choice', 'the outcome; pending: run it again', {
@@ -198,7 +201,7 @@ export const skip: Act = {
   summary: 'record that a period has no run',
   label: 'Skip',
   effect: 'Records that this period has no run, so that no instance runs it.',
-  done: 'Recorded: no instance runs this period.',
+  done: 'Done: no instance runs this period.',
   fields: [SCOPE],
   plan: async (desk, values) =>
     await planChange(
@@ -251,7 +254,7 @@ async function planChange(desk: Desk, values: Values, change: Change): Promise<P
       if (!(await change.insert?.(jobs, name)))
         checkVerdict(await context.store.change(name, decide, limitOf(context)), change.verb, name);
       const run = await ledger.get(name);
-      return { text: `Recorded. It ${sentence(run)}.`, facts: { run, before } };
+      return { text: `Done. It ${sentence(run)}.`, facts: { run, before } };
     },
   };
 }

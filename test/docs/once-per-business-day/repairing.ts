@@ -12,7 +12,7 @@ export async function rerunDay(guard: JobGuard, period: string): Promise<void> {
 /** You checked that the interrupted run did its work. Otherwise use 'pending' to run it again, or 'failed'. */
 export async function markCompleted(guard: JobGuard, period: string): Promise<string> {
   const { text } = await operations(guard).resolve({ job, period }, { ...by, as: 'completed' });
-  return text; // Such as: Recorded. It completed at 2026-11-20 09:02:00Z.
+  return text; // Such as: Done. It completed at 2026-11-20 09:02:00Z.
 }
 
 /** The day will have no run. */

@@ -31,7 +31,7 @@ testLedger(
     const { text, facts } = await operations(guard).rerun(FIRST, BY);
     const rerun = await ledger.get(FIRST_DAY);
     assert.deepEqual([rerun?.state, rerun?.generation, rerun?.attempt], ['pending', 1, 0]);
-    assert.match(text, /^Recorded\. It .+ due at 2026-11-20 04:00:0/);
+    assert.match(text, /^Done\. It .+ due at 2026-11-20 04:00:0/);
     assert.deepEqual(facts, { run: rerun, before });
     assert.deepEqual(await guard.run(dayJob(ONCE), () => 'done'), { executed: true, value: 'done' });
     const run = await ledger.get(FIRST_DAY);
