@@ -7,7 +7,7 @@ import {
 } from '../core';
 import { withoutAddresses } from '../core/options';
 import { ACTS } from '../operations/acts';
-import { ConflictError } from '../operations/acts/act';
+import { ConflictError } from '../ledger/operator/decide-act';
 import { EXIT } from './exit-codes';
 
 /** The command was called in a wrong way. It ends with the exit code 2. */

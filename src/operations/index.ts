@@ -12,7 +12,8 @@ import { actMethods, type ActMethods } from './acts';
 import { readOverview, type Overview, type OverviewOptions } from './overview';
 
 export type { ActQuery, ActState, StoredAct } from '../ledger';
-export { ConflictError, type ActResult } from './acts/act';
+export type { ActResult } from './acts/act';
+export { ConflictError } from '../ledger/operator/decide-act';
 export type { ActMethods, PauseSubject, RunSubject } from './acts';
 export type { JobOverview, Overview, OverviewOptions } from './overview';
 export type { JobRemark } from './remarks';

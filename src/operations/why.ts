@@ -19,30 +19,11 @@ import { catalogIfAny } from './job-catalog';
 /** Something that keeps a job from running, and the act that ends it, for an operator who has checked that it may. */
 type Obstacle = Omit<JobRemark, 'kind'> & { readonly reason: string };
 
-/** What keeps a job from running now, also a job that has only a lock. */
-export interface Why {
-  /** The current time of the database, or else that of this host. */
-  readonly now: Date;
-  /** Of its periods, or else of its first schedule. */
-  readonly timeZone: string;
-  readonly obstacles: readonly Obstacle[];
-  /** Of a job that does what it should: a sentence. */
-  readonly running: string | undefined;
-  /** The last run of a past period, if it has not completed. It keeps no tick from running. */
-  readonly past: Obstacle | undefined;
-  readonly missed: JobRemark | undefined;
-  /** A late tick, with the act that starts its run. Or else its next tick, if that is known. */
-  readonly tick: Omit<Obstacle, 'reason'> | undefined;
-  /** Of a job that has only a lock: where its failures are. */
-  readonly record: string | undefined;
-  readonly lock: LockState | undefined;
-  readonly newestRun: Run | undefined;
-  readonly nextScheduledAt: Date | undefined;
-  /** The table of runs is missing, or cannot be read. */
-  readonly runsUnknown: Error | undefined;
-}
+export type Why = Awaited<ReturnType<typeof readWhy>>;
 
 /**
+ * What keeps a job from running now, also a job that has only a lock.
+ *
  * @param options.when puts its instants into words that follow a verb. Default: `at`, and the time in its time zone
  * @throws InvalidLockUseError for a job that is not registered, has no runs and no lock
  */
@@ -53,7 +34,7 @@ export async function readWhy(
     scope,
     when: inWords = timeAt,
   }: { readonly scope?: string | undefined; readonly when?: WhenOfJob | undefined } = {},
-): Promise<Why> {
+) {
   // Without a run store, all jobs have only locks.
   const jobs = await catalogIfAny(guard);
   const registered = jobs?.get(job);
@@ -87,6 +68,7 @@ export async function readWhy(
   return {
     now,
     timeZone,
+    /** Each with the act that ends it. */
     obstacles: [
       ...(down ? [{ reason: down.kind, text: down.text }] : []),
       ...(off ? [{ reason: 'disabled', text: `Job '${job}' is disabled: ${off}.` }] : []),
@@ -94,6 +76,7 @@ export async function readWhy(
       ...(ofRun && !isPast ? [ofRun] : []),
     ],
     running: runningText(lock, holder, run, now),
+    /** The last run of a past period, if it has not completed. It keeps no tick from running. */
     past: isPast && run.state !== 'completed' ? ofRun : undefined,
     missed,
     tick: tickText(job, nextScheduledAt, late, when),
@@ -101,6 +84,7 @@ export async function readWhy(
     lock,
     newestRun: run,
     nextScheduledAt,
+    /** The table of runs is missing, or cannot be read. */
     runsUnknown,
   };
 }
@@ -229,7 +213,7 @@ function runObstacle(run: Run, words: RunWords): Obstacle {
 
 const NO_RECORD = `It keeps no runs: its failures are in the logs of its instances. To keep runs, use @OncePer('tick').`;
 
-function tickText(job: string, next: Date | undefined, late: Date | undefined, when: When): Why['tick'] {
+function tickText(job: string, next: Date | undefined, late: Date | undefined, when: When) {
   if (late === undefined) return next && { text: `Its next tick is ${when(next)}.` };
   const text = `Its tick ${when(late)} has not been answered: check that an instance with this job is running. To run it:`;
   return { text, remedy: remedyFor('run', { job }) };

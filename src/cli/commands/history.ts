@@ -9,7 +9,7 @@ import { zoneOf } from '../../ledger/known-register';
 import { fixedScopeOf } from '../../ledger/policy/job-policy';
 import { firstLines, stateOfRun } from '../../ledger/operator/state-of-run';
 import { LEASE_ENDED } from '../../ledger/run';
-import { ConflictError } from '../../operations/acts/act';
+import { ConflictError } from '../../ledger/operator/decide-act';
 import { EXIT } from '../exit-codes';
 import { UsageError } from '../failure';
 import { addGuardCommand, withGuard } from '../guard-command';

@@ -4,7 +4,7 @@ import type { JobGuard } from '../../guard';
 import { escapeUnsafe } from '../../guard/log/logger';
 import type { RunLogEntry } from '../../ledger';
 import { describeRun } from '../../ledger/run';
-import { ConflictError } from '../../operations/acts/act';
+import { ConflictError } from '../../ledger/operator/decide-act';
 import { UsageError } from '../failure';
 import { addGuardCommand, withGuard } from '../guard-command';
 import { JobCatalog } from '../../operations/job-catalog';

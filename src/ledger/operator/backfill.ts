@@ -7,7 +7,7 @@ import { checkInstant, newRunOf } from '../run';
 import { runEventOf } from '../run-store';
 import { limitOf, type LedgerContext } from '../store-statements';
 import { findSkippedKeys } from '../tick/ledger-snapshot';
-import type { OperatorAct } from './decide-act';
+import { ConflictError, type OperatorAct } from './decide-act';
 import { checkedScope } from './run-name';
 
 export interface BackfillRange {
@@ -24,7 +24,7 @@ export interface BackfillRange {
  * The business days of the range without a run, before the current period. A period in which the schedule has no time is left
  * out. The earliest comes first.
  *
- * @throws InvalidLockUseError for a job with a key function, and for a range that begins before the job's first record
+ * @throws ConflictError for a job with a key function, and for a range that begins before the job's first record
  * @throws CalendarError if the job's calendar fails
  */
 export async function periodsToAdd(
@@ -36,7 +36,7 @@ export async function periodsToAdd(
   const periods = calendarPeriodsOf(policy);
   const { job } = policy;
   if (periods === undefined)
-    throw new InvalidLockUseError(
+    throw new ConflictError(
       `Cannot add runs of job '${job}': ${unlisted(policy)}, then call the job for the missing ones.`,
     );
   const rule = checkDayRule(periods);
@@ -120,7 +120,7 @@ function unlisted({ period }: JobPolicy): string {
 
 function refuseUnknown(job: string, first: Date | undefined): never {
   const why = first === undefined ? 'it has no recorded run' : `its records begin at ${first.toISOString()}`;
-  throw new InvalidLockUseError(
+  throw new ConflictError(
     `Cannot add runs of job '${job}' so far back: ${why}. Earlier periods may have been run and purged, or may predate the job. Pass force: true to run them anyway.`,
   );
 }

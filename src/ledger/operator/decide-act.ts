@@ -1,3 +1,4 @@
+import { InvalidLockUseError } from '../../core';
 import { refuseOption } from '../../core/options';
 import type { Run, RunEventKind } from '../run';
 import { mayChange, type Actor, type RunState, type StateBefore } from '../run-state';
@@ -12,6 +13,9 @@ export interface OperatorAct {
   /** 1–500 characters. It may have several lines. */
   readonly reason: string;
 }
+
+/** The state of a job, a run or a lock does not allow the act, or has changed meanwhile. */
+export class ConflictError extends InvalidLockUseError {}
 
 const LONGEST = { actor: 128, reason: 500 };
 

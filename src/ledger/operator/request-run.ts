@@ -8,30 +8,24 @@ import { calendarPeriodsOf } from '../policy/job-policy';
 import { describeRun } from '../run';
 import type { ActStore, StoredAct } from '../act-store';
 import { limitOf, type LedgerContext } from '../store-statements';
-import type { OperatorAct } from './decide-act';
+import { ConflictError, type OperatorAct } from './decide-act';
 import { checkedScope, checkJob } from './run-name';
 import { commandText } from './remedy';
 import { stateOfRun, timeText } from './state-of-run';
 
-/** A request to run a job now. */
-export interface RunRequest extends OperatorAct {
-  /** The key of a period, for a job that runs once per period. Default: the current period. */
+/** To run a job now. Without a key, it is for the current period. */
+interface RunRequest extends OperatorAct {
   readonly periodKey?: string | undefined;
   readonly scope?: string | undefined;
-  /** How long the request waits for an instance that can start the job. Default 1 h, at most 7 days */
-  readonly within?: Duration | undefined;
+  readonly within: Duration;
 }
 
 /** Instances declare their jobs every 2 minutes, at a check for overdue runs. */
 const DECLARED_WITHIN_MS = 180_000;
 const LONGEST_WAIT_DAYS = 7;
 
-/** @throws InvalidLockUseError if no instance would start the job, and for a period that has a run or has not begun */
-export async function checkRequest(
-  context: LedgerContext,
-  job: string,
-  { within = '1h', ...request }: RunRequest,
-) {
+/** @throws ConflictError if no instance would start the job, and for a period that has a run or has not begun */
+export async function checkRequest(context: LedgerContext, job: string, { within, ...request }: RunRequest) {
   checkJob(job);
   const expiresInMs = parsePositiveDuration(within, 'within', LONGEST_WAIT_DAYS);
   const { now, jobs } = (await readKnownRegister(context)) ?? (await context.store.jobs(limitOf(context)));
@@ -41,7 +35,7 @@ export async function checkRequest(
   return { job, scope, periodKey, expiresInMs };
 }
 
-/** @throws InvalidLockUseError as `checkRequest` does, and if an earlier request for this job and scope has not ended */
+/** @throws ConflictError as `checkRequest` does, and if an earlier request for this job and scope has not ended */
 export async function requestRun(
   context: LedgerContext,
   job: string,
@@ -70,7 +64,7 @@ export async function findRequest(
   return found.find(({ endedAt }) => endedAt === undefined) ?? found[0];
 }
 
-/** @throws InvalidLockUseError for a job that no instance would start */
+/** @throws ConflictError for a job that no instance would start */
 function checkDeclared(job: string, jobs: readonly RegisteredJob[], now: Date): RegisteredJob {
   const registered = jobs.find((each) => each.job === job);
   if (registered === undefined) throw refusal(job, 'no instance has declared it');
@@ -93,7 +87,7 @@ function scopeOf({ job, declared }: RegisteredJob, given: string | undefined): s
   throw refusal(job, declared.scope ? `its scope is '${declared.scope}'` : 'it has no scopes');
 }
 
-/** @throws InvalidLockUseError for a period that has a run, has not begun, or does not exist */
+/** @throws ConflictError for a period that has a run, has not begun, or does not exist */
 async function periodKeyOf(
   context: LedgerContext,
   registered: RegisteredJob,
@@ -137,8 +131,8 @@ export function idOf(...of: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(of)).digest('base64url');
 }
 
-function refusal(job: string, why: string): InvalidLockUseError {
-  return new InvalidLockUseError(`Cannot run job '${job}': ${why}.`);
+function refusal(job: string, why: string): ConflictError {
+  return new ConflictError(`Cannot run job '${job}': ${why}.`);
 }
 
 /** Who has taken an act, and has not renewed this lease, has crashed. */

@@ -1,4 +1,4 @@
-import { InvalidLockConfigurationError, InvalidLockUseError } from '../../core';
+import { InvalidLockConfigurationError } from '../../core';
 import { describeValue } from '../../core/options';
 import type { JobGuard } from '../../guard';
 import { callsOf, type GuardParts } from '../../guard/calls/calls';
@@ -8,16 +8,6 @@ import { JobCatalog } from '../job-catalog';
 import { timeAt, type WhenOfJob } from '../overview';
 
 export type Verb = 'run' | 'rerun' | 'resolve' | 'skip' | 'pause' | 'resume' | 'release' | 'forget' | 'purge';
-
-/** The state of a job, a run or a lock does not allow the act, or has changed meanwhile. */
-export class ConflictError extends InvalidLockUseError {}
-
-/** Of a change that was refused. */
-export async function orConflict<T>(change: Promise<T>): Promise<T> {
-  return await change.catch((error: unknown) => {
-    throw error instanceof InvalidLockUseError ? new ConflictError(error.message, { cause: error }) : error;
-  });
-}
 
 /** What an act is about, and its fields, by their names: `job`, `scope`, `period` and `lock`, and those of the act. */
 export type Values = Readonly<Record<string, string | true | undefined>>;

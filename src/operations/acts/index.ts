@@ -1,8 +1,8 @@
 import { InvalidLockConfigurationError, InvalidLockUseError, LockStorageError } from '../../core';
 import { checkOptionNames, describeValue } from '../../core/options';
 import type { JobGuard } from '../../guard';
-import type { OperatorAct } from '../../ledger/operator/decide-act';
-import { ConflictError, Desk, type Act, type ActResult, type Plan, type Values, type Verb } from './act';
+import { ConflictError, type OperatorAct } from '../../ledger/operator/decide-act';
+import { Desk, type Act, type ActResult, type Plan, type Values, type Verb } from './act';
 import { forget, purge } from './jobs';
 import { pause, release, resume } from './locks';
 import { ActRecord } from './record';

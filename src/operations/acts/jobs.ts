@@ -1,9 +1,10 @@
 import { parsePositiveDuration } from '../../core/duration';
 import { methodOf } from '../../guard/guard-locks';
 import { IDLE_AFTER_MS } from '../../ledger/job-register';
+import { ConflictError } from '../../ledger/operator/decide-act';
 import { LONGEST_KEPT_DAYS, purgeRuns } from '../../ledger/operator/purge-runs';
 import { limitOf } from '../../ledger/store-statements';
-import { ConflictError, field, textOf, type Act, type Desk, type Plan, type Values } from './act';
+import { field, textOf, type Act, type Desk, type Plan, type Values } from './act';
 
 export const forget: Act = {
   verb: 'forget',

@@ -15,20 +15,12 @@ import { methodOf } from '../../guard/guard-locks';
 import { periodAt } from '../../ledger';
 import { fixedScopeOf } from '../../ledger/policy/job-policy';
 import { isOverdue, type RunKey } from '../../ledger/run';
+import { ConflictError } from '../../ledger/operator/decide-act';
 import { timeText } from '../../ledger/operator/state-of-run';
 import { instantIn } from '../../ledger/periods/business-date';
 import { catalogIfAny, type JobCatalog } from '../job-catalog';
 import { lifeOf, mayBeDead } from '../why';
-import {
-  ConflictError,
-  field,
-  optionalText,
-  textOf,
-  type Act,
-  type Desk,
-  type Plan,
-  type Values,
-} from './act';
+import { field, optionalText, textOf, type Act, type Desk, type Plan, type Values } from './act';
 import { skip } from './runs';
 
 const POLL_MS = 1000;

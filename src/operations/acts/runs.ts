@@ -4,6 +4,7 @@ import { instanceOf } from '../../core/lease/owner';
 import type { Run, StoredAct } from '../../ledger';
 import { addRuns, periodsToAdd } from '../../ledger/operator/backfill';
 import {
+  ConflictError,
   decideRerun,
   decideResolve,
   decideSkip,
@@ -21,10 +22,8 @@ import { limitOf, type LedgerContext } from '../../ledger/store-statements';
 import type { JobCatalog } from '../job-catalog';
 import { countText, stateOfAct } from '../state-texts';
 import {
-  ConflictError,
   field,
   optionalText,
-  orConflict,
   SCOPE,
   textOf,
   type Act,
@@ -78,12 +77,12 @@ async function planRequest(desk: Desk, values: Values): Promise<Plan> {
   await jobs.check(job);
   const named = period === undefined ? undefined : (await jobs.runName(job, period, scope)).periodKey;
   const asked = { ...desk.by, periodKey: named, scope, within };
-  const { periodKey } = await orConflict(checkRequest(jobs.context, job, asked));
+  const { periodKey } = await checkRequest(jobs.context, job, asked);
   const which = periodKey === undefined ? '' : ` for ${periodKey}`;
   return {
     lines: [`An instance starts job ${job}${which} at its next check for overdue runs, if the lock is free.`],
     async perform() {
-      const request = await orConflict(requestRun(jobs.context, job, asked));
+      const request = await requestRun(jobs.context, job, asked);
       const text = `Requested. The request expires in ${within}.`;
       const act = request.id;
       if (values['wait'] !== true) return { text, act, facts: { request } };
@@ -121,7 +120,7 @@ async function planRange(desk: Desk, values: Values): Promise<Plan> {
   const [context, jobs] = [known.context, known.periodicJob(job)];
   const scope = optionalText(values, 'scope') ?? fixedScopeOf(jobs.policy);
   const range = { from, to, scope, force: values['force'] === true };
-  const periods = await orConflict(periodsToAdd(context, jobs, range));
+  const periods = await periodsToAdd(context, jobs, range);
   const items = periods.map(({ key }) => key);
   const text = `This adds ${countText(items.length, 'run')}:`;
   return {
