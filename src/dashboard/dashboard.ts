@@ -14,14 +14,16 @@ import { escapeUnsafe } from '../guard/log/logger';
 import { spokenTime } from '../guard/log/time-texts';
 import type { WhenOfJob } from '../operations/overview';
 import { accessAsker, isTokenOf, refusalOf, takeDone, tokenOf, willReport } from './access';
-import { perform } from './acts';
 import { CachedReads } from './cached-reads';
+import { perform } from './forms';
 import { jobPage } from './job-page';
-import { documentOf, linkTo, mainOf, NotFoundError, zoneOfJobs, type Page, type View } from './layout';
+import { documentOf, mainOf } from './layout';
 import { lockPage, locksPage } from './locks-page';
 import type { Access, Dashboard, DashboardOptions } from './options';
 import { overviewPage } from './overview-page';
+import { linkTo, type Page } from './parts';
 import { runPage } from './run-page';
+import { NotFoundError, zoneOfJobs, type View } from './view';
 import { compress, etag, Hono, html, SCRIPT, secureHeaders, STYLE, type Context } from './vendor';
 
 const HEADERS = {
@@ -113,8 +115,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
       return problem(context, 413, 'Too long', 'The form is longer than 64 kB. Shorten its texts.');
     if (!isTokenOf(context, values['token']))
       return problem(context, 403, 'Not allowed', 'The page is too old. Load it again.');
-    const { when } = await viewOf(context, allowed, {});
-    const sent = await perform({ guard, actor: allowed.actor ?? '', when }, values);
+    const sent = await perform(await viewOf(context, allowed, {}), values);
     reads.clear();
     if (sent !== undefined)
       return await shown(context, await viewOf(context, allowed, { sent }), sent.error ? 422 : 200);
