@@ -120,13 +120,7 @@ async function missedPeriods(
   const periods = policy && calendarPeriodsOf(policy);
   const { declared } = known.get(job) ?? {};
   const from = runs.at(-1)?.periodStart;
-  if (
-    policy === undefined ||
-    periods === undefined ||
-    from === undefined ||
-    declared?.hasScopeFunction !== false
-  )
-    return [];
+  if (!policy || !periods || !from || declared?.hasScopeFunction !== false) return [];
   const recorded = { now: known.now, runs, firstPeriodStart: from };
   const missed: CalendarPeriod[] = [];
   const expectation = known.expectationOf(job);

@@ -19,11 +19,7 @@ export async function mainOf(view: View, { title, body }: Page): Promise<string>
   return main.toString();
 }
 
-export function documentOf(
-  view: Pick<View, 'access' | 'timeZone'> | undefined,
-  title: string,
-  main: string,
-): Html {
+export function documentOf(view: View | undefined, title: string, main: string): Html {
   const who = view?.access.actor ?? 'unnamed';
   const level = view?.access.level === 'operate' ? 'may operate' : 'may read';
   return html`<!doctype html>

@@ -42,12 +42,8 @@ function backTo(job: string): Html {
 /** A period that the job has, but that has no run. */
 async function withoutRun(view: View, known: JobCatalog, key: RunKey): Promise<Html> {
   const { job, scope, periodKey } = key;
-  try {
-    await known.check(job);
-    await known.runName(job, periodKey, scope);
-  } catch (error) {
-    throw error instanceof InvalidLockUseError ? new NotFoundError(error.message) : error;
-  }
+  await known.check(job);
+  await known.runName(job, periodKey, scope);
   if (known.knownPolicy(job) === undefined)
     throw new NotFoundError(`Job '${job}' has no run for '${periodKey}'.`);
   const hidden = { job, scope, period: periodKey };
