@@ -1,17 +1,11 @@
 import { Option, type Command } from 'commander';
-import { describeValue } from '../core/options';
+import { refuseOption } from '../core/options';
 import type { TablesOptions } from '../integrations/sql/tables';
 import { checkDayRule, dayOf, instantIn, startOfDayMs } from '../ledger/periods/business-date';
 import type { PeriodOptions } from '../ledger/periods/period';
 import { isTableSet, type TableSet } from '../storage/sql/schema/tables';
-import { UsageError } from './failure';
 
-export type TableNameOptions = Pick<
-  TablesOptions,
-  'tables' | 'lockTable' | 'runTable' | 'jobTable' | 'rowLockTable' | 'schema'
->;
-
-export interface Options extends Omit<TableNameOptions, 'tables' | 'rowLockTable'> {
+export interface Options extends Pick<TablesOptions, 'lockTable' | 'runTable' | 'jobTable' | 'schema'> {
   readonly url?: string | undefined;
   readonly dataSource?: string | undefined;
   /** A file that exports the application's guard. */
@@ -38,11 +32,9 @@ export function addAddressOptions(command: Command): Command {
 }
 
 export function addTableOptions(command: Command): Command {
-  const tables = new Option(
-    '--tables <sets>',
-    'any of lock, ledger, jobs, operations and row-lock, separated by commas (default: all but row-lock)',
-  );
-  return addTableNames(command.addOption(tables.argParser(tableSetsOf))).option(
+  const sets =
+    'any of lock, ledger, jobs, operations and row-lock, separated by commas (default: all but row-lock)';
+  return addTableNames(command.option('--tables <sets>', sets, tableSetsOf)).option(
     '--row-lock-table <name>',
     'name of the table of row locks (default: cronlatch_row_lock)',
   );
@@ -63,29 +55,26 @@ function addTableNames(command: Command): Command {
     .option('--schema <name>', "schema of the tables, on MySQL the database (default: the connection's)");
 }
 
-/** @throws UsageError if the text is not an instant with its offset */
+/** @throws InvalidLockConfigurationError if the text is not an instant with its offset */
 export function instantOf(text: string, option: string): Date {
-  const instant = instantIn(text);
-  if (instant !== undefined) return instant;
-  throw new UsageError(
-    `${option} is ${describeValue(text)}: use an instant with its offset, such as 2026-11-23T06:00Z.`,
+  return (
+    instantIn(text) ?? refuseOption(option, text, 'use an instant with its offset, such as 2026-11-23T06:00Z')
   );
 }
 
-/** @throws UsageError if the text is neither an instant nor a business date, which stands for its start */
+/** @throws InvalidLockConfigurationError if the text is neither an instant nor a business date, which stands for its start */
 export function startOf(text: string, option: string, period: PeriodOptions): Date {
   if (/^\d+-\d+-\d+$/.test(text)) return new Date(startOfDayMs(dayOf(text, option), checkDayRule(period)));
-  const instant = instantIn(text);
-  if (instant !== undefined) return instant;
-  throw new UsageError(
-    `${option} is ${describeValue(text)}: write a date, as in 2026-11-20, or an instant with its offset, as in 2026-11-20T03:00:00Z.`,
-  );
+  const why = 'write a date, as in 2026-11-20, or an instant with its offset, as in 2026-11-20T03:00:00Z';
+  return instantIn(text) ?? refuseOption(option, text, why);
 }
 
 function tableSetsOf(text: string): TableSet[] {
   const sets = text.split(',').map((set) => set.trim());
   if (sets.every(isTableSet)) return sets;
-  throw new UsageError(
-    `--tables is ${describeValue(text)}: use lock, ledger, jobs, operations and row-lock, separated by commas.`,
+  return refuseOption(
+    '--tables',
+    text,
+    'use lock, ledger, jobs, operations and row-lock, separated by commas',
   );
 }
