@@ -1,9 +1,10 @@
 import { Option, type Command } from 'commander';
-import { refuseOption } from '../core/options';
+import { describeValue } from '../core/options';
 import type { TablesOptions } from '../integrations/sql/tables';
 import { checkDayRule, dayOf, instantIn, startOfDayMs } from '../ledger/periods/business-date';
 import type { PeriodOptions } from '../ledger/periods/period';
 import { isTableSet, type TableSet } from '../storage/sql/schema/tables';
+import { UsageError } from './failure';
 
 export interface Options extends Pick<TablesOptions, 'lockTable' | 'runTable' | 'jobTable' | 'schema'> {
   readonly url?: string | undefined;
@@ -55,26 +56,29 @@ function addTableNames(command: Command): Command {
     .option('--schema <name>', "schema of the tables, on MySQL the database (default: the connection's)");
 }
 
-/** @throws InvalidLockConfigurationError if the text is not an instant with its offset */
+/** @throws UsageError if the text is not an instant with its offset */
 export function instantOf(text: string, option: string): Date {
-  return (
-    instantIn(text) ?? refuseOption(option, text, 'use an instant with its offset, such as 2026-11-23T06:00Z')
+  const instant = instantIn(text);
+  if (instant !== undefined) return instant;
+  throw new UsageError(
+    `${option} is ${describeValue(text)}: use an instant with its offset, such as 2026-11-23T06:00Z.`,
   );
 }
 
-/** @throws InvalidLockConfigurationError if the text is neither an instant nor a business date, which stands for its start */
+/** @throws UsageError if the text is neither an instant nor a business date, which stands for its start */
 export function startOf(text: string, option: string, period: PeriodOptions): Date {
   if (/^\d+-\d+-\d+$/.test(text)) return new Date(startOfDayMs(dayOf(text, option), checkDayRule(period)));
-  const why = 'write a date, as in 2026-11-20, or an instant with its offset, as in 2026-11-20T03:00:00Z';
-  return instantIn(text) ?? refuseOption(option, text, why);
+  const instant = instantIn(text);
+  if (instant !== undefined) return instant;
+  throw new UsageError(
+    `${option} is ${describeValue(text)}: write a date, as in 2026-11-20, or an instant with its offset, as in 2026-11-20T03:00:00Z.`,
+  );
 }
 
 function tableSetsOf(text: string): TableSet[] {
   const sets = text.split(',').map((set) => set.trim());
   if (sets.every(isTableSet)) return sets;
-  return refuseOption(
-    '--tables',
-    text,
-    'use lock, ledger, jobs, operations and row-lock, separated by commas',
+  throw new UsageError(
+    `--tables is ${describeValue(text)}: use lock, ledger, jobs, operations and row-lock, separated by commas.`,
   );
 }

@@ -23,7 +23,7 @@ import type { Access, Dashboard, DashboardOptions } from './options';
 import { overviewPage } from './overview-page';
 import { linkTo, type Page } from './parts';
 import { runPage } from './run-page';
-import { zoneOfJobs, type View } from './view';
+import { NotFoundError, zoneOfJobs, type View } from './view';
 import { compress, etag, Hono, html, SCRIPT, secureHeaders, STYLE, type Context } from './vendor';
 
 const HEADERS = {
@@ -187,9 +187,11 @@ const MAYBE_DONE = 'Your act may have been done: look before you send it again.'
 
 /** What an operator reads about an error. The database's own words can contain secrets, so only its kind is shown. */
 function failed(error: Error, context: Context, guard: JobGuard): Promise<Response> {
-  // A NotFoundError, too.
-  const isMisuse = error instanceof InvalidLockUseError || error instanceof InvalidLockConfigurationError;
-  if (isMisuse) return problem(context, 404, 'Not found', error.message);
+  const isWrongAddress =
+    error instanceof NotFoundError ||
+    error instanceof InvalidLockUseError ||
+    error instanceof InvalidLockConfigurationError;
+  if (isWrongAddress) return problem(context, 404, 'Not found', error.message);
   if (error instanceof SchemaMismatchError) {
     const text = `${error.message} Create what is missing with npx cronlatch init.`;
     return problem(context, 503, 'Tables', text);

@@ -16,7 +16,7 @@ import { knownJobs, newestActs, NotFoundError, type View } from './view';
 export async function runPage(given: View, key: RunKey): Promise<Page> {
   const { job, scope, periodKey } = key;
   const { reads } = given;
-  const name = `${job}\n${scope}\n${periodKey}`;
+  const name = JSON.stringify(key);
   const known = await knownJobs(given);
   if (known === undefined) throw new NotFoundError('This guard keeps no runs.');
   const view = { ...given, now: known.now };
@@ -134,8 +134,7 @@ const LONGEST_LOG = 200_000;
 /** Logs can have what no one foresaw, so only operators see them. */
 async function logOf(view: View, { ledger }: JobCatalog, key: RunKey): Promise<Html> {
   if (view.access.level !== 'operate' || view.hidesResults) return '';
-  const { job, scope, periodKey } = key;
-  const entries = await view.reads.read(JSON.stringify(['log', job, scope, periodKey]), () =>
+  const entries = await view.reads.read(`log ${JSON.stringify(key)}`, () =>
     ledger.log(key).catch(noneAfter(InvalidLockUseError, SchemaMismatchError)),
   );
   if (!entries?.length) return '';

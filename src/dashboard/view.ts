@@ -1,4 +1,4 @@
-import { InvalidLockUseError, LockStorageError, noneAfter, SchemaMismatchError } from '../core';
+import { LockStorageError, noneAfter, SchemaMismatchError } from '../core';
 import type { JobGuard } from '../guard';
 import { sharedZone } from '../guard/log/time-texts';
 import type { ActQuery, StoredAct } from '../ledger';
@@ -34,7 +34,7 @@ export interface View {
 }
 
 /** The address names something that does not exist. */
-export class NotFoundError extends InvalidLockUseError {}
+export class NotFoundError extends Error {}
 
 type Source = Pick<View, 'reads' | 'guard'>;
 

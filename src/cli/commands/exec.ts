@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { constants } from 'node:os';
 import { LockLostError, type Lock } from '../../core';
-import { describeValue, refuseOption } from '../../core/options';
+import { describeValue } from '../../core/options';
 import { parsePositiveDuration } from '../../core/duration';
 import type { JobGuard } from '../../guard';
 import { callsOf } from '../../guard/calls/calls';
@@ -191,7 +191,9 @@ function printEvents(guard: JobGuard): void {
   });
 }
 
+/** @throws UsageError */
 function statusOf(text: string): number {
   const status = /^\d{1,3}$/.test(text) ? Number(text) : NaN;
-  return status <= 255 ? status : refuseOption('--conflict-exit-code', text, 'use a number from 0 to 255');
+  if (status <= 255) return status;
+  throw new UsageError(`--conflict-exit-code is ${describeValue(text)}: use a number from 0 to 255.`);
 }

@@ -62,7 +62,14 @@ export function addTableCommands(program: Command): void {
 
 async function init(database: OpenedDatabase, { dryRun, yes, ...named }: InitOptions): Promise<void> {
   const isNewFile = database.file !== undefined && !existsSync(database.file);
-  const tables = await findTables(database, named, isNewFile);
+  // A file that does not exist has no tables. Opening it would create it before the user has agreed.
+  const found = isNewFile
+    ? tableDefinitions(database, named).map((definition) => ({ definition, findings: [] }))
+    : await inspectTables(database, named);
+  const tables = found.map((table): FoundTable => ({
+    ...table,
+    state: isNewFile ? 'missing' : stateOf(table.findings),
+  }));
   show(database, tables, isNewFile);
   const differing = tables.filter(({ state }) => state === 'differs');
   const errors = findingsOf(differing, 'error').map(({ message }) => message);
@@ -80,18 +87,6 @@ async function init(database: OpenedDatabase, { dryRun, yes, ...named }: InitOpt
   const incomplete = tables.filter(({ state }) => state === 'incomplete');
   if (missing.length > 0) print(`created ${missing.map(nameOf).join(', ')}`);
   for (const { definition } of incomplete) print(`added columns to ${nameOf(definition)}`);
-}
-
-/** A file that does not exist has no tables. Opening it would create it before the user has agreed. */
-async function findTables(
-  database: SqlDatabase,
-  named: TablesOptions,
-  isNewFile: boolean,
-): Promise<readonly FoundTable[]> {
-  const found = isNewFile
-    ? tableDefinitions(database, named).map((definition) => ({ definition, findings: [] }))
-    : await inspectTables(database, named);
-  return found.map((table) => ({ ...table, state: isNewFile ? 'missing' : stateOf(table.findings) }));
 }
 
 function stateOf(findings: readonly SchemaFinding[]): FoundTable['state'] {
