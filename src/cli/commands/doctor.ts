@@ -82,7 +82,7 @@ export async function examine(guard: JobGuard): Promise<readonly Examined[]> {
 async function* topicsOf(guard: JobGuard, known: GuardDatabase | undefined): AsyncGenerator<Topic> {
   const problem =
     'Could not examine the database, because createJobGuard() of a driver did not create this guard.';
-  if (known === undefined) yield ['database', async () => [finding('not-examined', problem)]];
+  if (known === undefined) yield ['database', () => Promise.resolve([finding('not-examined', problem)])];
   if (known === undefined || known.options.lockProvider !== undefined)
     yield ['lock store', () => guard.probe('5s').then(() => undefined)];
   if (known === undefined) return;
