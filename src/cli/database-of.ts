@@ -14,19 +14,15 @@ export interface OpenedDatabase extends SqlDatabase {
   readonly createFile?: () => Promise<void>;
 }
 
-interface OpenOptions {
-  readonly creates: boolean;
-}
-
 /**
  * @throws UsageError if the options lead to no database
  * @throws CronlatchError naming the package to install if the driver is missing
  */
 export async function openDatabase(
   { url, dataSource }: Pick<Options, 'url' | 'dataSource'>,
-  options: OpenOptions,
+  { creates }: { readonly creates: boolean },
 ): Promise<OpenedDatabase> {
-  const opened = dataSource === undefined ? openAddress(url, options) : await openDataSource(dataSource);
+  const opened = dataSource === undefined ? openAddress(url, creates) : await openDataSource(dataSource);
   if (!opened.isInMemory) return opened;
   await opened.close?.();
   throw new UsageError(
@@ -34,14 +30,14 @@ export async function openDatabase(
   );
 }
 
-function openAddress(option: string | undefined, options: OpenOptions): OpenedDatabase {
+function openAddress(option: string | undefined, creates: boolean): OpenedDatabase {
   const url = option ?? io.env['DATABASE_URL'];
   if (!url) throw new UsageError('No database was given. Set DATABASE_URL, or pass --url URL or -d FILE.');
   const read = driverOf(url);
   // Without repeating the address, because it can contain a password.
   if (read === undefined)
     throw new UsageError(`The address of the database must begin with one of ${PROTOCOLS.join(', ')}.`);
-  return read(url, options);
+  return read(url, { creates });
 }
 
 const dataSourceWith: typeof typeorm.dataSourceWith = (options) => {

@@ -8,7 +8,7 @@ import { openDatabase } from './database-of';
 import { exportedValue } from './exported-value';
 import { UsageError } from './failure';
 import { addGuardSource, type ChangeOptions, type Options } from './options';
-import { confirm, io, isInteractive, print, printText, useUtc } from './terminal';
+import { confirm, isInteractive, printText, useUtc } from './terminal';
 
 /** A command that shows something. Its options lead to a guard. */
 export function addGuardCommand(program: Command, usage: string, description: string): Command {
@@ -20,10 +20,9 @@ export function addGuardCommand(program: Command, usage: string, description: st
 
 /** A command that changes something, for a reason that is recorded. */
 export function addChangeCommand(program: Command, usage: string, description: string): Command {
-  const actor = new Option('--actor <name>', 'who, for the record');
   return addGuardCommand(program, usage, description)
     .requiredOption('--reason <text>', 'why, for the record')
-    .addOption(actor.default(defaultActor(), 'user@host'))
+    .addOption(actorOption())
     .option('-y, --yes', 'do not ask before the change')
     .hook('preAction', (command) => checkChange(command.opts<ChangeOptions>()));
 }
@@ -73,17 +72,15 @@ function checkChange({ reason, actor, yes }: ChangeOptions): void {
     throw new UsageError('This command asks before it changes anything, but has no terminal. Pass --yes.');
 }
 
-/** Shows what a command will change, and asks. After a no, the command ends with the exit code 1. */
+/** Shows what a command will change, and asks. */
 export async function agrees(change: readonly string[], { yes, json }: ChangeOptions): Promise<boolean> {
   if (!json || !yes) for (const line of change) printText(line);
-  if (yes || (await confirm('Go on?'))) return true;
-  print('nothing changed');
-  io.exitCode = 1;
-  return false;
+  return yes || (await confirm('Go on?'));
 }
 
-export function defaultActor(): string {
-  return `${userName()}@${hostname()}`.slice(0, 128);
+export function actorOption(): Option {
+  const actor = `${userName()}@${hostname()}`.slice(0, 128);
+  return new Option('--actor <name>', 'who, for the record').default(actor, 'user@host');
 }
 
 /** A container can run under a number that has no name. */

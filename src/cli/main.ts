@@ -3,7 +3,7 @@
  * The command line of the package, `npx cronlatch`. Each file of `commands/` has the commands that belong together.
  * Most of them work with a guard: the application's own one, or one on the same tables. `failure.ts` has the exit codes.
  */
-import { Command } from 'commander';
+import { Command, type Option } from 'commander';
 import { VERSION } from '../core/version';
 import { addActCommands } from './commands/acts';
 import { addCompletionCommand } from './commands/completion';
@@ -19,25 +19,35 @@ import { addLogsCommand } from './commands/logs';
 import { addStatusCommand } from './commands/status';
 import { addWhyCommand } from './commands/why';
 import { exitCodeOf, linesOf, stackOf, UsageError } from './failure';
-import { groupHelp } from './help';
 import { endProcess, ignoreClosedPipes, io, printNote, useIo, type Io } from './terminal';
 
-/** In the order of the help. */
-const COMMANDS: readonly ((program: Command) => void)[] = [
-  addStatusCommand,
-  addDashboardCommand,
-  addWhyCommand,
-  addHistoryCommand,
-  addLogsCommand,
-  addLocksCommand,
-  addJobsCommand,
-  addActCommands,
-  addDoctorCommand,
-  addTableCommands,
-  addCompletionCommand,
-  addExecCommand,
-  addDemoCommand,
+/** By what an operator wants to do, in the order of the help. */
+const COMMANDS: readonly (readonly [group: string, ...((program: Command) => void)[]])[] = [
+  ['Look:', addStatusCommand, addDashboardCommand, addWhyCommand, addHistoryCommand, addLogsCommand],
+  ['Look:', addLocksCommand, addJobsCommand],
+  ['Act:', addActCommands],
+  ['Look:', addDoctorCommand],
+  ['Set up:', addTableCommands, addCompletionCommand],
+  ['Run:', addExecCommand, addDemoCommand],
 ];
+
+/** The options that most commands have. The help shows them after those of the command itself. */
+const COMMON: ReadonlySet<string> = new Set(
+  'url dataSource app lockTable runTable jobTable rowLockTable schema json utc verbose'.split(' '),
+);
+
+const EXAMPLES = `
+Examples:
+  cronlatch status                       the jobs, and what needs your attention
+  cronlatch history --since 12h          the runs of the last night
+  cronlatch why JOB                      why a job does not run now
+  cronlatch rerun JOB --reason TEXT      run the newest period of a job again`;
+
+function groupOptions({ options }: Command): void {
+  const isCommon = (option: Option): boolean => COMMON.has(option.attributeName());
+  options.filter(isCommon).forEach((option) => option.helpGroup('Common options:'));
+  (options as Option[]).sort((one, other) => Number(isCommon(one)) - Number(isCommon(other)));
+}
 
 function programOf(): Command {
   const program = new Command('cronlatch')
@@ -52,7 +62,7 @@ function programOf(): Command {
       writeErr: (text) => void io.stderr.write(text),
       outputError: () => {}, // `fail` prints it, like every other error.
     });
-  for (const add of COMMANDS) add(program);
+  for (const [group, ...adds] of COMMANDS) for (const add of adds) add(program.commandsGroup(group));
   for (const [name, successor] of Object.entries(GONE))
     program
       .command(`${name} [words...]`, { hidden: true })
@@ -60,9 +70,9 @@ function programOf(): Command {
       .action(() => {
         throw new UsageError(`cronlatch ${name} is gone. Use ${successor}.`);
       });
-  for (const command of program.commands) command.option('--verbose', 'print the stack of an error, too');
-  groupHelp(program);
-  return program;
+  for (const command of program.commands)
+    groupOptions(command.option('--verbose', 'print the stack of an error, too'));
+  return program.addHelpText('after', EXAMPLES);
 }
 
 const GONE = {

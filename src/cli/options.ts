@@ -6,12 +6,7 @@ import type { PeriodOptions } from '../ledger/periods/period';
 import { isTableSet, type TableSet } from '../storage/sql/schema/tables';
 import { UsageError } from './failure';
 
-export type TableNameOptions = Pick<
-  TablesOptions,
-  'tables' | 'lockTable' | 'runTable' | 'jobTable' | 'rowLockTable' | 'schema'
->;
-
-export interface Options extends Omit<TableNameOptions, 'tables' | 'rowLockTable'> {
+export interface Options extends Pick<TablesOptions, 'lockTable' | 'runTable' | 'jobTable' | 'schema'> {
   readonly url?: string | undefined;
   readonly dataSource?: string | undefined;
   /** A file that exports the application's guard. */
@@ -38,11 +33,9 @@ export function addAddressOptions(command: Command): Command {
 }
 
 export function addTableOptions(command: Command): Command {
-  const tables = new Option(
-    '--tables <sets>',
-    'any of lock, ledger, jobs, operations and row-lock, separated by commas (default: all but row-lock)',
-  );
-  return addTableNames(command.addOption(tables.argParser(tableSetsOf))).option(
+  const sets =
+    'any of lock, ledger, jobs, operations and row-lock, separated by commas (default: all but row-lock)';
+  return addTableNames(command.option('--tables <sets>', sets, tableSetsOf)).option(
     '--row-lock-table <name>',
     'name of the table of row locks (default: cronlatch_row_lock)',
   );

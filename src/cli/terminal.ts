@@ -249,14 +249,17 @@ export function isInteractive(): boolean {
   return io.stdin.isTTY && io.stdout.isTTY;
 }
 
-/** @returns `false` also if the input ends without an answer */
+/** After a no, and also if the input ends without an answer, nothing changes, and the command ends with the exit code 1. */
 export async function confirm(question: string): Promise<boolean> {
   io.stdout.write(`${question} [y/N] `);
   const lines = createInterface({ input: io.stdin });
   const [answer] = (await Promise.race([once(lines, 'line'), once(lines, 'close')])) as [string?];
   lines.close();
   if (answer === undefined) print('');
-  return /^y(es)?$/i.test(answer?.trim() ?? '');
+  if (/^y(es)?$/i.test(answer?.trim() ?? '')) return true;
+  print('nothing changed');
+  io.exitCode = 1;
+  return false;
 }
 
 /** A reader such as `head` closes the pipe when it has read enough. Then the rest of the output is not needed. */

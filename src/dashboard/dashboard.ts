@@ -15,23 +15,16 @@ import { spokenTime } from '../guard/log/time-texts';
 import type { WhenOfJob } from '../operations/overview';
 import { ACTS, actOf } from '../operations/acts';
 import { accessAsker, isTokenOf, refusalOf, takeDone, tokenOf, willReport } from './access';
-import { perform } from './acts';
 import { CachedReads } from './cached-reads';
+import { perform } from './forms';
 import { jobPage } from './job-page';
-import {
-  documentOf,
-  linkTo,
-  mainOf,
-  NotFoundError,
-  UNRECORDED,
-  zoneOfJobs,
-  type Page,
-  type View,
-} from './layout';
+import { documentOf, mainOf, UNRECORDED } from './layout';
 import { lockPage, locksPage } from './locks-page';
 import type { Access, Dashboard, DashboardOptions } from './options';
 import { overviewPage } from './overview-page';
+import { linkTo, type Page } from './parts';
 import { runPage } from './run-page';
+import { NotFoundError, zoneOfJobs, type View } from './view';
 import { compress, etag, Hono, html, SCRIPT, secureHeaders, STYLE, type Context } from './vendor';
 
 const HEADERS = {
@@ -78,11 +71,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
   const reads = new CachedReads();
   /** The last one that was known. */
   let timeZone = options.timeZone ?? 'UTC';
-  const viewOf = async (
-    context: Context,
-    allowed: Access,
-    more: Pick<View, 'sent' | 'done'>,
-  ): Promise<View> => {
+  const viewOf = async (context: Context, allowed: Access, more: Partial<View>): Promise<View> => {
     const query = new URL(context.req.url).searchParams;
     if (options.timeZone === undefined) {
       const found = await withinLimit(systemClock, zoneOfJobs({ guard, reads }), ZONE_WITHIN_MS);
@@ -123,8 +112,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
       return problem(context, 413, 'Too long', 'The form is longer than 64 kB. Shorten its texts.');
     if (!isTokenOf(context, values['token']))
       return problem(context, 403, 'Not allowed', 'The page is too old. Load it again.');
-    const { when } = await viewOf(context, allowed, {});
-    const { sent, isRecorded } = await perform({ guard, actor: allowed.actor ?? '', when }, values);
+    const { sent, isRecorded } = await perform(await viewOf(context, allowed, {}), values);
     reads.clear();
     if (sent !== undefined)
       return await shown(context, await viewOf(context, allowed, { sent }), sent.error ? 422 : 200);
@@ -141,25 +129,18 @@ function checkOptions(options: DashboardOptions): void {
   checkOptionNames(options, ['guard', 'access', 'origins', 'timeZone', 'hideResults'], 'createDashboard');
   const { guard, access, origins, timeZone, hideResults }: { [K in keyof DashboardOptions]: unknown } =
     options;
-  if (!isJobGuard(guard)) refuseOption('guard of createDashboard', guard, 'pass a job guard');
+  const refuse = (name: string, value: unknown, why: string): never =>
+    refuseOption(`${name} of createDashboard`, value, why);
+  if (!isJobGuard(guard)) refuse('guard', guard, 'pass a job guard');
   if (typeof access !== 'function')
-    refuseOption(
-      'access of createDashboard',
-      access,
-      "pass a function that returns { level: 'none' | 'read' | 'operate', actor }",
-    );
+    refuse('access', access, "pass a function that returns { level: 'none' | 'read' | 'operate', actor }");
   if (timeZone !== undefined) checkTimeZone(timeZone as string, 'timeZone of createDashboard');
   if (hideResults !== undefined && typeof hideResults !== 'boolean')
-    refuseOption('hideResults of createDashboard', hideResults, 'it must be true or false');
-  if (origins !== undefined && !Array.isArray(origins))
-    refuseOption('origins of createDashboard', origins, 'it must be a list');
+    refuse('hideResults', hideResults, 'it must be true or false');
+  if (origins !== undefined && !Array.isArray(origins)) refuse('origins', origins, 'it must be a list');
   for (const origin of (origins as readonly unknown[] | undefined) ?? [])
     if (typeof origin !== 'string' || !URL.canParse(origin) || new URL(origin).origin !== origin)
-      refuseOption(
-        'origins of createDashboard',
-        origin,
-        "it must be a scheme and a host, as in 'https://ops.example.com'",
-      );
+      refuse('origins', origin, "it must be a scheme and a host, as in 'https://ops.example.com'");
 }
 
 /** @returns `undefined` for a form that is too long, of which no more is read */
@@ -200,34 +181,29 @@ function withoutHidden(page: string): string {
 }
 
 function refused(context: Context): Promise<Response> {
-  return problem(
-    context,
-    401,
-    'No access',
-    'You may not see this dashboard. Its function access decides that.',
-  );
+  const text = 'You may not see this dashboard. Its function access decides that.';
+  return problem(context, 401, 'No access', text);
 }
 
 const MAYBE_DONE = 'Your act may have been done: look before you send it again.';
 
 /** What an operator reads about an error. The database's own words can contain secrets, so only its kind is shown. */
 function failed(error: Error, context: Context, guard: JobGuard): Promise<Response> {
-  if (error instanceof NotFoundError) return problem(context, 404, 'Not found', error.message);
-  if (error instanceof SchemaMismatchError)
-    return problem(
-      context,
-      503,
-      'Tables',
-      `${error.message} Create what is missing with npx cronlatch init.`,
-    );
+  const isWrongAddress =
+    error instanceof NotFoundError ||
+    error instanceof InvalidLockUseError ||
+    error instanceof InvalidLockConfigurationError;
+  if (isWrongAddress) return problem(context, 404, 'Not found', error.message);
+  if (error instanceof SchemaMismatchError) {
+    const text = `${error.message} Create what is missing with npx cronlatch init.`;
+    return problem(context, 503, 'Tables', text);
+  }
   const isAct = context.req.method === 'POST';
   if (error instanceof LockStorageError) {
     const isOfLock = ['lock', 'locks'].some((name) => context.req.query(name) !== undefined);
     const text = `The ${isOfLock ? 'lock provider' : 'database'} did not answer. ${isAct ? MAYBE_DONE : 'Load the page again.'}`;
     return problem(context, 503, 'No answer', text);
   }
-  const isMisuse = error instanceof InvalidLockUseError || error instanceof InvalidLockConfigurationError;
-  if (isMisuse) return problem(context, 404, 'Not found', error.message);
   callsOf(guard).warn('A page of the dashboard failed.', error);
   return problem(context, 500, 'Failed', 'The page could not be made. A warning of the guard has the error.');
 }

@@ -7,7 +7,7 @@ import { dateOf, dayAt } from '../ledger/periods/business-date';
 import type { CalendarPeriod } from '../ledger/periods/period';
 import { calendarPeriodsOf } from '../ledger/policy/job-policy';
 import { limitOf } from '../ledger/store-statements';
-import { linkTo, type Html } from './layout';
+import { linkTo, type Html } from './parts';
 import { html, raw } from './vendor';
 
 /** So many runs are read at most. */
@@ -120,13 +120,7 @@ async function missedPeriods(
   const periods = policy && calendarPeriodsOf(policy);
   const { declared } = known.get(job) ?? {};
   const from = runs.at(-1)?.periodStart;
-  if (
-    policy === undefined ||
-    periods === undefined ||
-    from === undefined ||
-    declared?.hasScopeFunction !== false
-  )
-    return [];
+  if (!policy || !periods || !from || declared?.hasScopeFunction !== false) return [];
   const recorded = { now: known.now, runs, firstPeriodStart: from };
   const missed: CalendarPeriod[] = [];
   const expectation = known.expectationOf(job);
@@ -168,7 +162,7 @@ function monthsOf(dates: readonly string[]): (readonly [string, number])[] {
 }
 
 /** How many dates failed or have no run, on the screen or beside it. */
-export function toCheck({ rows }: Grid): Html | string {
+export function toCheck({ rows }: Grid): Html {
   const open = rows.flatMap(({ job, cells }) =>
     openCells(cells).map(([date, cell]) => ({ job, date, cell })),
   );

@@ -10,24 +10,12 @@ import { describeSchedule } from '../ledger/job-register';
 import { dateOf, dayOf } from '../ledger/periods/business-date';
 import { calendarPeriodsOf } from '../ledger/policy/job-policy';
 import { gridCells, readGrid, todayOf, type Grid, type GridRow } from './grid';
-import {
-  actForm,
-  actsOf,
-  commandHint,
-  knownJobs,
-  linkTo,
-  NotFoundError,
-  overviewOf,
-  stateText,
-  tableOf,
-  timeOf,
-  type Html,
-  type Page,
-  type View,
-} from './layout';
+import { actForm } from './forms';
 import { lockFacts } from './locks-page';
 import { remarkOf } from './overview-page';
+import { actsOf, commandHint, linkTo, stateText, tableOf, timeOf, type Html, type Page } from './parts';
 import { html, inWords } from './vendor';
+import { knownJobs, NotFoundError, overviewOf, type View } from './view';
 
 const RUNS = 50;
 
@@ -67,7 +55,7 @@ export async function jobPage(given: View, name: string): Promise<Page> {
 }
 
 /** Each schedule in words. An expression that only node-cron knows stays as it is. */
-function scheduleOf(declared: DeclaredJob | undefined): Html | string {
+function scheduleOf(declared: DeclaredJob | undefined): Html {
   return html`${(declared?.schedules ?? []).map((schedule) => {
     if (!('expression' in schedule)) return html`${describeSchedule(schedule)}. `;
     const { expression, timeZone } = schedule;
@@ -180,7 +168,7 @@ function jobActs(
   view: View,
   known: JobCatalog,
   { job, lock, declared }: Pick<JobOverview, 'job' | 'lock'> & Pick<RegisteredJob, 'declared'>,
-): Html | string {
+): Html {
   if (view.access.level !== 'operate') return '';
   const policy = known.knownPolicy(job);
   const hasPeriods = policy !== undefined && calendarPeriodsOf(policy) !== undefined;
@@ -190,7 +178,7 @@ function jobActs(
     'lock',
   ];
   const values = { from: view.query.get('from') ?? undefined, to: view.query.get('to') ?? undefined };
-  const form = (verb: Verb): Html | string => actForm(view, verb, { hidden: { job }, values, without });
+  const form = (verb: Verb): Html => actForm(view, verb, { hidden: { job }, values, without });
   const isPaused = lock !== undefined && isHoldOwner(lock.lockedBy);
   return html`<h2>Acts</h2>
     <div class="acts">

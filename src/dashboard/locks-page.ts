@@ -3,20 +3,10 @@ import { isHoldOwner } from '../core/lease/hold-owner';
 import { unableTo } from '../operations/held-locks';
 import { stateOfLock } from '../operations/state-texts';
 import { locksOfJobs } from '../operations/overview';
-import {
-  actForm,
-  actsOf,
-  linkTo,
-  NotFoundError,
-  overviewOf,
-  stateText,
-  tableOf,
-  timeOf,
-  type Html,
-  type Page,
-  type View,
-} from './layout';
+import { actForm } from './forms';
+import { actsOf, linkTo, stateText, tableOf, timeOf, type Html, type Page } from './parts';
 import { html } from './vendor';
+import { NotFoundError, overviewOf, type View } from './view';
 
 const PAGE = 100;
 
@@ -99,7 +89,7 @@ export function lockFacts(given: View, lock: LockState): Html {
 }
 
 /** Pause a free lock, end a pause, or release the lock of a crashed holder. */
-function lockActs(view: View, { name: lock, isHeld, lockedBy }: LockState): Html | string {
+function lockActs(view: View, { name: lock, isHeld, lockedBy }: LockState): Html {
   if (!isHeld) return actForm(view, 'pause', { hidden: { lock } });
   if (isHoldOwner(lockedBy)) return actForm(view, 'resume', { hidden: { lock } });
   return actForm(view, 'release', { hidden: { lock, owner: lockedBy } });

@@ -3,20 +3,9 @@ import { instanceOf } from '../core/lease/owner';
 import type { Remedy } from '../ledger/operator/remedy';
 import { answerOf, progressOf, stateCell, stateOfLock } from '../operations/state-texts';
 import { gridTable, readGrid, toCheck, todayOf } from './grid';
-import {
-  commandHint,
-  knownJobs,
-  linkTo,
-  NotFoundError,
-  overviewOf,
-  stateText,
-  tableOf,
-  timeOf,
-  type Html,
-  type Page,
-  type View,
-} from './layout';
+import { commandHint, linkTo, stateText, tableOf, timeOf, type Html, type Page } from './parts';
 import { html } from './vendor';
+import { knownJobs, NotFoundError, overviewOf, type View } from './view';
 
 const RANGES = [30, 90, 365];
 const JOBS = 100;
@@ -38,7 +27,7 @@ export async function overviewPage(given: View): Promise<Page> {
 }
 
 /** Each problem and note, with the place where it can be fixed. */
-function problemsOf({ jobs, problems: ofAll }: Overview): Html | string {
+function problemsOf({ jobs, problems: ofAll }: Overview): Html {
   const ofJobs = jobs.flatMap(({ job, problems, notes }) =>
     [...problems, ...notes].map((remark) => ({ job, remark })),
   );
@@ -66,7 +55,7 @@ function fixOf(job: string, remedy: Remedy | undefined): string {
   return `${linkTo({ ...subject, ...range })}${verb === 'why' ? '' : `#${verb}`}`;
 }
 
-function runningNow(view: View, { jobs, locks = [] }: Overview): Html | string {
+function runningNow(view: View, { jobs, locks = [] }: Overview): Html {
   const running = jobs.filter(({ state }) => state === 'running');
   if (running.length + locks.length === 0) return '';
   return html`<h2>Now</h2>
@@ -83,12 +72,7 @@ function holderOf({ lock, running }: JobOverview): string {
 }
 
 /** The grid of a page of jobs. A guard without a ledger has none. */
-async function gridOf(
-  view: View,
-  jobs: readonly JobOverview[],
-  days: number,
-  page: number,
-): Promise<Html | string> {
+async function gridOf(view: View, jobs: readonly JobOverview[], days: number, page: number): Promise<Html> {
   const shown = jobs.slice((page - 1) * JOBS, page * JOBS);
   if (page > 1 && shown.length === 0) throw new NotFoundError(`There is no page ${page}.`);
   if (shown.length === 0) return '';

@@ -7,24 +7,16 @@ import { spokenTime } from '../guard/log/time-texts';
 import { stateOfRun, timeText, type When } from '../ledger/operator/state-of-run';
 import type { RunKey } from '../ledger/run';
 import { idempotencyKeyOf } from '../ledger/tick/run-context';
-import {
-  actForm,
-  knownJobs,
-  linkTo,
-  NotFoundError,
-  stateText,
-  timeOf,
-  type Html,
-  type Page,
-  type View,
-} from './layout';
+import { actForm } from './forms';
+import { linkTo, stateText, timeOf, type Html, type Page } from './parts';
 import { html } from './vendor';
+import { knownJobs, newestActs, NotFoundError, type View } from './view';
 
 /** One run: its attempts and acts in their order, what it left, and what an operator can do. */
 export async function runPage(given: View, key: RunKey): Promise<Page> {
   const { job, scope, periodKey } = key;
   const { reads } = given;
-  const name = `${job}\n${scope}\n${periodKey}`;
+  const name = JSON.stringify(key);
   const known = await knownJobs(given);
   if (known === undefined) throw new NotFoundError('This guard keeps no runs.');
   const view = { ...given, now: known.now };
@@ -32,9 +24,8 @@ export async function runPage(given: View, key: RunKey): Promise<Page> {
   const title = `${job}${scope === '' ? '' : ` (${scope})`} ${periodKey}`;
   if (run === undefined) return { title, body: await withoutRun(view, known, key) };
   const events = await reads.read(`events ${name}`, () => known.ledger.history(key));
-  const acts = (await reads.read(`acts ${name}`, () => known.acts({ ...key, limit: 100 }))) ?? [];
-  const shownActs = acts.map((act) => (view.hidesResults ? { ...act, outcome: undefined } : act));
-  const besides = eventsBeside(events, shownActs, view.now);
+  const acts = await newestActs(view, { ...key, limit: 100 });
+  const besides = eventsBeside(events, acts, view.now);
   const when: When = (instant) => spokenTime(instant, view.timeZone, view.now);
   const body = html`${backTo(job)}
     <p>${stateText(run.state)} The run ${stateOfRun(run, { when }).sentence}.</p>
@@ -51,12 +42,8 @@ function backTo(job: string): Html {
 /** A period that the job has, but that has no run. */
 async function withoutRun(view: View, known: JobCatalog, key: RunKey): Promise<Html> {
   const { job, scope, periodKey } = key;
-  try {
-    await known.check(job);
-    await known.runName(job, periodKey, scope);
-  } catch (error) {
-    throw error instanceof InvalidLockUseError ? new NotFoundError(error.message) : error;
-  }
+  await known.check(job);
+  await known.runName(job, periodKey, scope);
   if (known.knownPolicy(job) === undefined)
     throw new NotFoundError(`Job '${job}' has no run for '${periodKey}'.`);
   const hidden = { job, scope, period: periodKey };
@@ -145,10 +132,9 @@ function runFacts(view: View, run: Run): Html {
 const LONGEST_LOG = 200_000;
 
 /** Logs can have what no one foresaw, so only operators see them. */
-async function logOf(view: View, { ledger }: JobCatalog, key: RunKey): Promise<Html | string> {
+async function logOf(view: View, { ledger }: JobCatalog, key: RunKey): Promise<Html> {
   if (view.access.level !== 'operate' || view.hidesResults) return '';
-  const { job, scope, periodKey } = key;
-  const entries = await view.reads.read(JSON.stringify(['log', job, scope, periodKey]), () =>
+  const entries = await view.reads.read(`log ${JSON.stringify(key)}`, () =>
     ledger.log(key).catch(noneAfter(InvalidLockUseError, SchemaMismatchError)),
   );
   if (!entries?.length) return '';

@@ -36,7 +36,7 @@ async function releasePlain({ guard, call }: Operated): Promise<Ended> {
 testOperated(
   'a lock that was granted while the clock was ahead is a warning and a problem, and release frees it',
   async (bench) => {
-    const { guard, call } = bench;
+    const { guard, call, prints } = bench;
     const warnings = warningsOf(bench);
     await register(guard, dailyJob('plain', { kind: 'lock' }));
     await guard.run(LOCK, () => 1);
@@ -58,7 +58,7 @@ testOperated(
         checked.stdout,
         new RegExp(`^Lock '${name}' .+ cronlatch release ${quoted} --owner \\S+ --reason TEXT$`, 'm'),
       );
-    assert.match((await call('status')).stdout, /^plain +✗ clock /m);
+    await prints('status', /^plain +✗ clock /m);
     const { stdout } = await call('why plain');
     assert.match(
       stdout,
@@ -103,7 +103,7 @@ testOperated(
 testOperated(
   'runs of future periods are a warning and a problem, each with its rerun',
   async (bench) => {
-    const { guard, call } = bench;
+    const { guard, call, prints } = bench;
     const warnings = warningsOf(bench);
     const job = { name: 'hourly', lockAtMostFor: '10m', oncePer: HOURLY } as const;
     await register(guard, dailyJob('hourly', { kind: 'hour', schedules: [] }));
@@ -138,12 +138,9 @@ testOperated(
           'm',
         ),
       );
-    assert.match((await call('status')).stdout, /^hourly +✗ clock /m);
+    await prints('status', /^hourly +✗ clock /m);
     const last = keys[2] ?? '';
-    assert.match(
-      (await call('why hourly')).stdout,
-      new RegExp(`for ${last} .+\n {2}cronlatch rerun hourly ${last} --force`),
-    );
+    await prints('why hourly', new RegExp(`for ${last} .+\n {2}cronlatch rerun hourly ${last} --force`));
 
     assert.equal((await call(`rerun hourly ${last.replace('\\', '')} --force ${BY_ANNE}`)).status, 0);
     assert.doesNotMatch((await call('status --check')).stdout, new RegExp(last));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import Database from 'better-sqlite3';
 import { errorLines } from './cronlatch';
-import { DAY_MS } from './operated';
+import { DAY_MS, wordsOf } from './operated';
 import { JOB, testExec } from './exec-bench';
 
 /** As if the job had been registered, and answered, so many days earlier. */
@@ -32,10 +32,7 @@ for (const [period, cron] of [
         period === 'month' ? /^Job 'nightly' is late: / : /^Job 'nightly' has missed /m,
       );
       assert.equal(checked.status, 5);
-      assert.match(
-        (await bench.call('why nightly')).stdout,
-        period === 'month' ? /not been answered/ : /has missed /,
-      );
+      await bench.prints('why nightly', period === 'month' ? /not been answered/ : /has missed /);
       const { nextScheduledAt } = await bench.json('why nightly');
       assert.ok(Date.parse(String(nextScheduledAt)) > Date.now());
     },
@@ -80,18 +77,7 @@ testExec('a program with only a lock is watched by its schedule', async (bench) 
 });
 
 testExec('two calls of one scheduled time are one run of a tick', async (bench) => {
-  const call = [
-    ...JOB,
-    '--once-per',
-    'tick',
-    '--cron',
-    '0 3 * * *',
-    '--time-zone',
-    'UTC',
-    '--',
-    'echo',
-    'ran',
-  ];
+  const call = [...JOB, ...wordsOf(`--once-per tick --cron '0 3 * * *' --time-zone UTC -- echo ran`)];
   assert.equal((await bench.exec(...call)).stdout, 'ran\n');
   const again = await bench.exec(...call);
   assert.deepEqual([again.status, again.stdout], [0, '']);

@@ -56,18 +56,14 @@ testOperated(
 
 testOperated(
   'logs refuses an unknown job, a period without a run, and --follow with --json',
-  async ({ call, runDaysAgo }) => {
+  async ({ runDaysAgo, refused }) => {
     await runDaysAgo('import', 0);
     const cases = [
       ['logs nothing', 2, /^There is no job 'nothing'/],
       ['logs import 1999-01-01', 4, /^Job 'import' has no run for '1999-01-01'/],
       ['logs import -f --json', 2, /^--follow cannot be combined with --json/],
     ] as const;
-    for (const [args, status, message] of cases) {
-      const ended = await call(args);
-      assert.equal(ended.status, status, args);
-      assert.match(errorLines(ended)[0] ?? '', message);
-    }
+    for (const [args, status, message] of cases) await refused(args, status, message);
   },
 );
 
@@ -93,20 +89,23 @@ testOperated('logs --follow goes on until the run has ended', async ({ createJob
   );
 });
 
-testOperated('status shows how far a job is that reports it', async ({ createJobGuard, url, call, json }) => {
-  await using guard = closing(await createJobGuard(url, OF_GUARD));
-  const shownAs = async (done: number, total: number | undefined, shown: RegExp): Promise<void> => {
-    currentRun().progress(done, total);
-    await eventually(async () => shown.test((await call('status')).stdout), `status shows ${shown.source}`);
-  };
-  await guard.run(JOB, async () => {
-    await shownAs(420, 1000, /^import +▶ running 42 % /m);
-    await shownAs(2500, undefined, /^import +▶ running 2,500 /m);
-    await shownAs(0, 0, /^import +▶ running 0 /m);
-    await shownAs(999, 1000, /^import +▶ running 99 % /m);
-    const { jobs } = await json('status');
-    const [{ running } = { running: [] }] = jobs as { running: { done: number; total: number }[] }[];
-    assert.deepEqual([running[0]?.done, running[0]?.total], [999, 1000]);
-  });
-  assert.match((await call('status')).stdout, /^import +✓ ok /m);
-});
+testOperated(
+  'status shows how far a job is that reports it',
+  async ({ createJobGuard, url, call, json, prints }) => {
+    await using guard = closing(await createJobGuard(url, OF_GUARD));
+    const shownAs = async (done: number, total: number | undefined, shown: RegExp): Promise<void> => {
+      currentRun().progress(done, total);
+      await eventually(async () => shown.test((await call('status')).stdout), `status shows ${shown.source}`);
+    };
+    await guard.run(JOB, async () => {
+      await shownAs(420, 1000, /^import +▶ running 42 % /m);
+      await shownAs(2500, undefined, /^import +▶ running 2,500 /m);
+      await shownAs(0, 0, /^import +▶ running 0 /m);
+      await shownAs(999, 1000, /^import +▶ running 99 % /m);
+      const { jobs } = await json('status');
+      const [{ running } = { running: [] }] = jobs as { running: { done: number; total: number }[] }[];
+      assert.deepEqual([running[0]?.done, running[0]?.total], [999, 1000]);
+    });
+    await prints('status', /^import +✓ ok /m);
+  },
+);

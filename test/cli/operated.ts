@@ -1,9 +1,10 @@
+import assert from 'node:assert/strict';
 import type { JobGuard } from 'cronlatch';
 import { closing } from '../support/benches/closing';
 import { testDrivers, type DriverBench } from '../support/benches/driver';
 import type { DatabaseName } from '../support/databases/fresh';
 import type { Ended } from '../support/processes/command';
-import { cronlatch } from './cronlatch';
+import { cronlatch, errorLines } from './cronlatch';
 
 export const DAY_MS = 86_400_000;
 
@@ -14,6 +15,10 @@ export interface Operated extends DriverBench {
   readonly call: (args: string, options?: Parameters<typeof cronlatch>[1]) => Promise<Ended>;
   /** Calls it with `--json`, and expects that exit code. */
   readonly json: (args: string, status?: number) => Promise<Answer>;
+  /** Calls it, and expects such an output. */
+  readonly prints: (args: string, output: RegExp) => Promise<void>;
+  /** Calls it, and expects this exit code, one line about an error, and nothing else. */
+  readonly refused: (args: string, status: number, line: RegExp | string) => Promise<void>;
   /** Runs the daily job `job`, so many days ago. Its last attempt fails if there is an error. */
   readonly runDaysAgo: (job: string, days: number, error?: Error) => Promise<string>;
 }
@@ -45,7 +50,7 @@ export function testOperated(
   );
 }
 
-function callsOf(url: string): Pick<Operated, 'call' | 'json'> {
+function callsOf(url: string): Pick<Operated, 'call' | 'json' | 'prints' | 'refused'> {
   const call: Operated['call'] = (args, options = {}) =>
     cronlatch(wordsOf(args), { ...options, env: { DATABASE_URL: url, ...options.env } });
   return {
@@ -54,6 +59,14 @@ function callsOf(url: string): Pick<Operated, 'call' | 'json'> {
       const ended = await call(`${args} --json`);
       if (ended.status !== status) throw new Error(`${args} ended with ${ended.status}: ${ended.stderr}`);
       return JSON.parse(ended.stdout) as Answer;
+    },
+    prints: async (args, output) => assert.match((await call(args)).stdout, output, args),
+    async refused(args, status, line) {
+      const ended = await call(args);
+      const [first = '', ...more] = errorLines(ended);
+      assert.deepEqual([ended.status, ended.stdout, more], [status, '', []], args);
+      if (typeof line === 'string') assert.equal(first, line);
+      else assert.match(first, line);
     },
   };
 }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { hostname, userInfo } from 'node:os';
-import { errorLines } from './cronlatch';
 import { testOperated } from './operated';
 import { dailyJob, dueJob, ledgerOf, register, registerEarlier } from './year-of-runs';
 import { operations } from 'cronlatch/operations';
@@ -36,7 +35,7 @@ testOperated(
 
 testOperated(
   'why names the holder of a lock and the command that releases it, also for a job without runs',
-  async ({ guard, call, json }) => {
+  async ({ guard, call, json, prints, refused }) => {
     const lock = await guard.lockManager().tryLock({ name: 'clean up', lockAtMostFor: '1h' });
     assert.ok(lock);
     const [{ lockedBy = '' } = {}] = (await json('locks --held'))['locks'] as { lockedBy?: string }[];
@@ -48,27 +47,20 @@ testOperated(
     const command = `cronlatch release 'clean up' --owner ${lockedBy} --reason TEXT`;
     assert.ok(stdout.includes(`\n  ${command}\n`), stdout);
 
-    const other = await call(`release 'clean up' --owner other/1/id ${CHANGE}`);
-    assert.equal(other.status, 4);
-    assert.match(errorLines(other)[0] ?? '', /is held by '.+', not by 'other\/1\/id'\./);
+    const other = /is held by '.+', not by 'other\/1\/id'\./;
+    await refused(`release 'clean up' --owner other/1/id ${CHANGE}`, 4, other);
     const released = await call(`${command.replace('cronlatch ', '').replace('--reason TEXT', CHANGE)}`);
     assert.equal(released.status, 0);
     assert.match(released.stdout, /\nReleased\.\n$/);
-    const again = await call(`release 'clean up' --owner ${lockedBy} ${CHANGE}`);
-    assert.deepEqual(
-      [again.status, errorLines(again)],
-      [4, [`Lock 'clean up' is free: no process holds it.`]],
-    );
-    assert.equal(
-      (await call(`why 'clean up'`)).stdout,
-      'clean up · times in UTC\nNothing keeps it from running.\n',
-    );
-    assert.equal((await call('locks --held')).stdout, 'no lock is held\n');
-    assert.match((await call('locks')).stdout, /^clean up +· free$/m);
+    const free = `Lock 'clean up' is free: no process holds it.`;
+    await refused(`release 'clean up' --owner ${lockedBy} ${CHANGE}`, 4, free);
+    await prints(`why 'clean up'`, /^clean up · times in UTC\nNothing keeps it from running\.\n$/);
+    await prints('locks --held', /^no lock is held\n$/);
+    await prints('locks', /^clean up +· free$/m);
   },
 );
 
-testOperated('locks shows who holds a lock, and release accepts that', async ({ guard, call }) => {
+testOperated('locks shows who holds a lock, and release accepts that', async ({ guard, call, prints }) => {
   await guard.lockManager().tryLock({ name: 'job', lockAtMostFor: '1h' });
   const by = { actor: 'ann@ops/1', reason: 'an audit/of the books' };
   await operations(guard).pause({ lock: 'held' }, { ...by, until: '1h' });
@@ -76,7 +68,7 @@ testOperated('locks shows who holds a lock, and release accepts that', async ({ 
   assert.match(stdout, /^held +‖ paused +ann@ops\/1: an audit\/of the books +(\w{3} )?\d\d:\d\d /m);
   const [, holder = ''] = /^job +▶ held +(\S+) /m.exec(stdout) ?? [];
   assert.equal(holder, `${hostname()}/${process.pid}`);
-  assert.match((await call('locks --verbose')).stdout, new RegExp(`^job .* ${holder}/[\\da-f-]{36} `, 'm'));
+  await prints('locks --verbose', new RegExp(`^job .* ${holder}/[\\da-f-]{36} `, 'm'));
   assert.equal((await call(`release job --owner ${holder}0 ${CHANGE}`)).status, 4);
   assert.equal((await call(`release job --owner ${holder} ${CHANGE}`)).status, 0);
 });
@@ -95,7 +87,7 @@ testOperated(
 testOperated('a run is found by its key, also if its job has other periods now', async (bench) => {
   const period = await bench.runDaysAgo('bill', 3);
   await register(bench.guard, dailyJob('bill', { kind: 'week' }));
-  assert.match((await bench.call(`history bill ${period}`)).stdout, new RegExp(`^bill ${period} · `));
+  await bench.prints(`history bill ${period}`, new RegExp(`^bill ${period} · `));
   assert.equal((await bench.call('history bill 2026-11-31')).status, 2);
 });
 
@@ -180,14 +172,14 @@ testOperated(
 
 testOperated(
   'why reports that a job is disabled, or all guards that have it',
-  async ({ guard, call, json }) => {
+  async ({ guard, json, prints }) => {
     await register(guard, dailyJob('off', { disabled: 'job' }), dailyJob('waits', { disabled: 'guard' }));
-    assert.match(
-      (await call('why off')).stdout,
+    await prints(
+      'why off',
       /^.+ · times in \S+\nJob 'off' is disabled: its option enabled is false on web-1\/17, which registered it last\.\n$/,
     );
-    assert.match(
-      (await call('why waits')).stdout,
+    await prints(
+      'why waits',
       /^.+ · times in \S+\nJob 'waits' is disabled: no instance that declares it is enabled\.\nIts next tick is .+\n$/,
     );
     const { obstacles } = await json('why off');
@@ -197,14 +189,14 @@ testOperated(
 
 testOperated(
   'a lock that lockAtLeastFor keeps is not held by a process that has ended',
-  async ({ guard, call }) => {
+  async ({ guard, prints }) => {
     const lock = await guard
       .lockManager()
       .tryLock({ name: 'job', lockAtMostFor: '2h', lockAtLeastFor: '1h' });
     await lock?.unlock();
-    assert.match((await call('locks')).stdout, /^job +◌ kept +[^/ ]+\/\d+ /m);
-    assert.match(
-      (await call('why job')).stdout,
+    await prints('locks', /^job +◌ kept +[^/ ]+\/\d+ /m);
+    await prints(
+      'why job',
       /^.+ · times in \S+\nlockAtLeastFor keeps lock 'job'\. It ends (on \w+ )?at \d\d:\d\d\. The run on [^/]+\/\d+ has ended\.\n$/,
     );
   },
@@ -213,7 +205,7 @@ testOperated(
 testOperated(
   'a run to do again is the newest one, or that of today or yesterday, and --missed needs no date',
   async (bench) => {
-    const { guard, json, call, runDaysAgo } = bench;
+    const { guard, json, runDaysAgo, refused } = bench;
     await registerEarlier(bench, dailyJob('bill'));
     await runDaysAgo('bill', 4);
     assert.deepEqual(
@@ -229,9 +221,7 @@ testOperated(
     await runDaysAgo('bill', 0);
     assert.equal(await rerun('today'), daysAgo(0));
     await register(guard, dailyJob('never'));
-    const { status, stderr } = await call(`rerun never ${CHANGE}`);
-    assert.equal(status, 2);
-    assert.match(stderr, /Job 'never' has no runs, so name the period\./);
+    await refused(`rerun never ${CHANGE}`, 2, "Job 'never' has no runs, so name the period.");
   },
 );
 
@@ -260,21 +250,24 @@ testOperated(
   },
 );
 
-testOperated('why reads the owner of a lock as all other commands do', async ({ guard, call, query }) => {
-  await operations(guard).pause({ lock: 'bill' }, { actor: 'team/ops 100%', reason: 'audit/books' });
-  const held = await call('why bill');
-  assert.match(
-    held.stdout,
-    /^.+ · times in \S+\nteam\/ops 100% has paused lock 'bill': audit\/books\. No instance runs the job\. The pause began at .+, and ends .+\n {2}cronlatch resume --lock bill /,
-  );
-  await guard.lockManager().tryLock({ name: 'send', lockAtMostFor: '10m' });
-  const owner = 'hold/17/5718926d-b3c9-40f8-9b04-5ab8fa7cfb6b/1';
-  await query(`UPDATE shedlock SET locked_by = '${owner}' WHERE name = 'send'`);
-  assert.match(
-    (await call('why send')).stdout,
-    /^.+ · times in \S+\nRunning: .+ on hold\/17\.\nLock 'send' is held by hold\/17\. /,
-  );
-});
+testOperated(
+  'why reads the owner of a lock as all other commands do',
+  async ({ guard, call, query, prints }) => {
+    await operations(guard).pause({ lock: 'bill' }, { actor: 'team/ops 100%', reason: 'audit/books' });
+    const held = await call('why bill');
+    assert.match(
+      held.stdout,
+      /^.+ · times in \S+\nteam\/ops 100% has paused lock 'bill': audit\/books\. No instance runs the job\. The pause began at .+, and ends .+\n {2}cronlatch resume --lock bill /,
+    );
+    await guard.lockManager().tryLock({ name: 'send', lockAtMostFor: '10m' });
+    const owner = 'hold/17/5718926d-b3c9-40f8-9b04-5ab8fa7cfb6b/1';
+    await query(`UPDATE shedlock SET locked_by = '${owner}' WHERE name = 'send'`);
+    await prints(
+      'why send',
+      /^.+ · times in \S+\nRunning: .+ on hold\/17\.\nLock 'send' is held by hold\/17\. /,
+    );
+  },
+);
 
 testOperated(
   'a command that why prints also works for names that begin with a dash',
@@ -288,9 +281,9 @@ testOperated(
   },
 );
 
-testOperated('why ends the reason of a failure with one full stop', async ({ call, runDaysAgo }) => {
+testOperated('why ends the reason of a failure with one full stop', async ({ runDaysAgo, prints }) => {
   await runDaysAgo('bill', 0, new Error('The disk is full.'));
-  assert.match((await call('why bill')).stdout, /: Error: The disk is full\. To run it again:\n/);
+  await prints('why bill', /: Error: The disk is full\. To run it again:\n/);
 });
 
 testOperated('why warns if the runs cannot be read', async ({ call, guard, query }) => {
@@ -350,7 +343,7 @@ testOperated('why explains each state of the newest run', async (bench) => {
 testOperated(
   'resolve and skip change a run, or end with 4 and announce nothing if its state does not allow it',
   async (bench) => {
-    const { guard, call, json, runDaysAgo } = bench;
+    const { guard, json, runDaysAgo, prints, refused } = bench;
     await register(guard, dailyJob('bill'));
     const period = await runDaysAgo('bill', 1);
     for (const [args, line] of [
@@ -361,18 +354,13 @@ testOperated(
       [`rerun bill ${period}`, / To rerun it anyway, pass --force\.$/],
       [`rerun bill ${daysAgo(2)}`, /: no such run exists\./],
       [`skip bill ${period}`, /^Cannot skip .+: it is completed\./],
-    ] as const) {
-      const refused = await call(`${args} ${CHANGE}`);
-      assert.deepEqual([refused.status, refused.stdout], [4, ''], args);
-      assert.match(errorLines(refused)[0] ?? '', line);
-    }
+    ] as const)
+      await refused(`${args} ${CHANGE}`, 4, line);
     const { run, actor } = await json(`skip bill ${daysAgo(2)} ${CHANGE}`);
     assert.deepEqual([keysOf([run], 'state'), actor], [['skipped'], `${userInfo().username}@${hostname()}`]);
-    const shown = await call(`history bill ${daysAgo(2)}`);
-    assert.match(
-      shown.stdout,
-      /^bill \S+ · times in UTC\nIt was skipped: operator\.\n.*\n.* +skipped +\S+@\S+ +ticket 7\n$/,
-    );
+    const shown =
+      /^bill \S+ · times in UTC\nIt was skipped: operator\.\n.*\n.* +skipped +\S+@\S+ +ticket 7\n$/;
+    await prints(`history bill ${daysAgo(2)}`, shown);
     // Its calendar is code of the application, but its days are known.
     await register(guard, dailyJob('audit', { hasCalendar: true }));
     const { run: day } = await json(`skip audit ${daysAgo(2)} ${CHANGE}`);
@@ -383,19 +371,19 @@ testOperated(
 testOperated(
   'purge deletes old runs, but not the newest, and records of locks only with --locks',
   async (bench) => {
-    const { call, json, runDaysAgo } = bench;
+    const { json, runDaysAgo, prints } = bench;
     for (const days of [40, 30, 20]) await runDaysAgo('bill', days);
     await bench.query(`UPDATE cronlatch_run SET updated_at = updated_at - 3600000000`);
     assert.equal((await json(`purge --older-than 1m ${CHANGE}`))['deleted'], 2);
     await bench.query(`UPDATE shedlock SET lock_until = 1767225600000000`);
-    assert.match((await call(`purge --locks --older-than 1d ${CHANGE}`)).stdout, /\nDeleted 1\.\n$/);
+    await prints(`purge --locks --older-than 1d ${CHANGE}`, /\nDeleted 1\.\n$/);
   },
 );
 
 testOperated(
   'why --at computes the period of a date or an instant, by what the instances declare',
   async (bench) => {
-    const { guard, call, json } = bench;
+    const { guard, json, prints } = bench;
     await register(guard, dailyJob('bill', { dayStart: '02:00', timeZone: 'Europe/Paris' }));
     for (const [at, key] of [
       ['2026-11-20', '2026-11-20'],
@@ -403,8 +391,8 @@ testOperated(
       ['2026-11-20T02:00:00+01:00', '2026-11-20'],
     ])
       assert.equal((await json(`why bill --at ${at}`))['periodKey'], key);
-    assert.match(
-      (await call('why bill --at now')).stdout,
+    await prints(
+      'why bill --at now',
       /^A tick of job 'bill' at .+ The tick would request the lock and run it\.\n$/,
     );
   },
@@ -443,7 +431,7 @@ function keysOf(list: unknown, key: string): unknown[] {
 }
 
 testOperated('history shows what ran since an instant', async (bench) => {
-  const { call, json, runDaysAgo, query } = bench;
+  const { call, json, runDaysAgo, query, prints } = bench;
   await runDaysAgo('new', 3);
   await runDaysAgo('old', 1, new Error('no disk'));
   const started = (Date.now() - 5 * 3_600_000) * 1000;
@@ -458,7 +446,7 @@ testOperated('history shows what ran since an instant', async (bench) => {
     /^2 runs, 1 failed · times in UTC\nstarted +took +job +period +state +attempt +on +details$/m,
   );
   assert.match(stdout, /^[A-Z]?.*\d\d:\d\d .+ old +\S+ +✗ failed +1 .* Error: no disk$/m);
-  assert.match((await call('history old --since 3h')).stdout, /^old has no runs since \S+ \S+Z$/m);
+  await prints('history old --since 3h', /^old has no runs since \S+ \S+Z$/m);
   for (const args of ['--since yesterday', 'bill --period 2026-11-20'])
     assert.equal((await call(`history ${args}`)).status, 2);
 });

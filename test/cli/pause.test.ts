@@ -56,7 +56,7 @@ testOnEveryServer(
 
 testOperated(
   'without --until, a pause lasts until resume, and doctor and status know it',
-  async ({ guard, call, json }) => {
+  async ({ guard, call, json, prints, refused }) => {
     await register(guard, dailyJob('close-day'));
     const paused = await call(`pause close-day ${BY_ANNE}`);
     assert.deepEqual([paused.status, paused.stderr], [0, '']);
@@ -68,25 +68,20 @@ testOperated(
     const days = (Number(lockUntil) - Date.now()) / DAY_MS;
     assert.ok(days > 364 && days <= 365, `${days}`);
     assert.equal((await call('status --check')).status, 0);
-    assert.match(
-      (await call('status')).stdout,
+    await prints(
+      'status',
       /^‖ anne@ops1 has paused lock 'close-day': audit of the books\. The pause ends in 364 d\. To end it now:\n {2}cronlatch resume close-day --reason TEXT$/m,
     );
-    assert.match((await call('why close-day')).stdout, /\n {2}cronlatch resume close-day --reason TEXT\n/);
+    await prints('why close-day', /\n {2}cronlatch resume close-day --reason TEXT\n/);
 
-    const again = await call(`pause close-day ${BY_ANNE}`);
-    assert.equal(again.status, 4);
-    assert.match(
-      errorLines(again)[0] ?? '',
-      /^Lock 'close-day' is paused already, by anne@ops1 until .+: audit of the books\. Resume it first\.$/,
-    );
+    const again =
+      /^Lock 'close-day' is paused already, by anne@ops1 until .+: audit of the books\. Resume it first\.$/;
+    await refused(`pause close-day ${BY_ANNE}`, 4, again);
 
     const ended = await json(`resume close-day ${BY_ANNE}`);
     const { job, lock, skipped, actor } = ended;
     assert.deepEqual([job, lock, skipped, actor], ['close-day', 'close-day', [], 'anne@ops1']);
-    const twice = await call(`resume close-day ${BY_ANNE}`);
-    assert.equal(twice.status, 4);
-    assert.deepEqual(errorLines(twice), ["Lock 'close-day' is not paused: it is free."]);
+    await refused(`resume close-day ${BY_ANNE}`, 4, "Lock 'close-day' is not paused: it is free.");
   },
 );
 
@@ -109,7 +104,7 @@ testOperated('a pause names the other jobs of the same lock', async ({ guard, ca
 
 testOperated(
   'a job that has no single lock is refused, and so is a job that no instance has declared',
-  async ({ guard, call, query }) => {
+  async ({ guard, query, refused }) => {
     const lockOf = (order: unknown): string => `order-${String(order)}`;
     declareLockJob(guard, { name: 'ship-order', nameOf: lockOf, lockAtMostFor: '1m' });
     declareLockJob(guard, JOB);
@@ -118,11 +113,7 @@ testOperated(
       ['ship-order', /^Job 'ship-order' cannot be paused: its lock names depend on its arguments\. Use its/],
       ['close-dya', /^There is no registered job 'close-dya'\. Did you mean 'close-day'\?$/],
     ] as const)
-      for (const verb of ['pause', 'resume']) {
-        const ended = await call(`${verb} ${job} ${BY_ANNE}`);
-        assert.deepEqual([ended.status, ended.stdout], [2, '']);
-        assert.match(errorLines(ended)[0] ?? '', line);
-      }
+      for (const verb of ['pause', 'resume']) await refused(`${verb} ${job} ${BY_ANNE}`, 2, line);
     assert.equal(await guard.locks.inspect('ship-order'), undefined);
     // An older version declares the same, so that a deployment does not differ.
     const [row] = await query(`SELECT declared FROM cronlatch_job WHERE job_name = 'close-day'`);
@@ -130,15 +121,13 @@ testOperated(
   },
 );
 
-testOperated('a run that has started goes on: the pause begins after it', async ({ guard, url, call }) => {
+testOperated('a run that has started goes on: the pause begins after it', async ({ guard, url, refused }) => {
   await register(guard, dailyJob('close-day'));
   const pausing = await new Promise<ReturnType<typeof started>>((resolve) => {
     void guard.run(JOB, async () => {
       const waiting = started(wordsOf(`pause close-day ${BY_ANNE}`), { DATABASE_URL: url });
       await waiting.printed('waiting for');
-      const resume = await call(`resume close-day ${BY_ANNE}`);
-      assert.deepEqual([resume.status, resume.stdout], [4, '']);
-      assert.match(errorLines(resume)[0] ?? '', /^Lock 'close-day' is not paused: '.+' holds it\.$/);
+      await refused(`resume close-day ${BY_ANNE}`, 4, /^Lock 'close-day' is not paused: '.+' holds it\.$/);
       resolve(waiting);
     });
   });
@@ -268,14 +257,10 @@ testOperated(
 
 testOperated(
   'resume --skip refuses a lock whose periods are unknown, and keeps the pause',
-  async ({ guard, call }) => {
+  async ({ guard, call, refused }) => {
     await call(`pause --lock close-day ${BY_ANNE}`);
-    const ended = await call(`resume --lock close-day --skip ${BY_ANNE}`);
-    assert.equal(ended.status, 2);
-    assert.match(
-      errorLines(ended)[0] ?? '',
-      /^Cannot skip the periods of lock 'close-day': no job with this lock/,
-    );
+    const unknown = /^Cannot skip the periods of lock 'close-day': no job with this lock/;
+    await refused(`resume --lock close-day --skip ${BY_ANNE}`, 2, unknown);
     assert.equal((await guard.locks.inspect('close-day'))?.isHeld, true);
   },
 );

@@ -11,7 +11,6 @@ import { siteOf } from '../dashboard/site';
 import { closing } from '../support/benches/closing';
 import { withUser } from '../support/databases/user';
 import { lastAct } from '../support/jobs/acts';
-import { errorLines } from './cronlatch';
 import { testOperated, type Operated } from './operated';
 import { dailyJob, ledgerOf, register } from './year-of-runs';
 
@@ -28,7 +27,7 @@ async function held(guard: JobGuard, name: string): Promise<void> {
 testOperated(
   'after a pause and its end, every view shows who did what, and why',
   async (bench) => {
-    const { guard, call, json } = bench;
+    const { guard, call, json, prints } = bench;
     await register(guard, dailyJob('close-day'));
     await call(`pause close-day --until 1h ${ACT}`);
     await operations(guard).resume({ job: 'close-day' }, { actor: 'bob', reason: 'the bank is back' });
@@ -53,10 +52,7 @@ testOperated(
       listed,
       /release +lock other +anne +done +ticket 7\n.* resume +close-day +bob +done +the bank is back\n.* pause +close-day +anne +done +ticket 7\n$/,
     );
-    assert.match(
-      (await call('history close-day')).stdout,
-      /· resume +bob +the bank is back\n.* · pause +anne +ticket 7\n/,
-    );
+    await prints('history close-day', /· resume +bob +the bank is back\n.* · pause +anne +ticket 7\n/);
     const site = siteOf(guard);
     for (const page of ['?job=close-day', '?lock=close-day']) {
       const { text } = await site.get(page);
@@ -94,7 +90,7 @@ testOperated(
 
     const rerun = await call(`rerun bill ${period} ${ACT}`);
     assert.equal(rerun.status, 1);
-    assert.match(errorLines(rerun).join(), /cronlatch_run_act/);
+    assert.match(rerun.stderr, /cronlatch_run_act/);
     assert.equal((await guard.ledger.get({ job: 'bill', periodKey: period }))?.state, 'failed');
     const history = await call('history bill');
     assert.deepEqual([history.status, history.stderr], [0, '']);
@@ -161,7 +157,7 @@ for (const server of ['mysql', 'postgres'] as const)
 testOperated(
   'of a process that is killed between the row and the effect, nothing claims an effect',
   async (bench) => {
-    const { guard, call, url, query } = bench;
+    const { guard, call, url, query, prints } = bench;
     const app = join(dirname(url.replace('sqlite:', '')), 'app.cjs');
     writeFileSync(
       app,
@@ -175,13 +171,10 @@ testOperated(
     const killed = await call(`pause --lock books --app ${app} ${ACT}`);
     assert.notEqual(killed.status, 0, killed.stdout);
     assert.equal((await guard.locks.inspect('books'))?.isHeld ?? false, false);
-    assert.match(
-      (await call('history --acts')).stdout,
-      /pause +lock books +anne +taken by \S+\/\d+ +ticket 7\n$/,
-    );
+    await prints('history --acts', /pause +lock books +anne +taken by \S+\/\d+ +ticket 7\n$/);
     await query('UPDATE cronlatch_run_act SET lease_until = at');
     const shown = /not known whether it was done/;
-    assert.match((await call('history --acts')).stdout, shown);
+    await prints('history --acts', shown);
     assert.equal((await operations(guard).acts())[0]?.state, 'taken');
     await operations(guard).pause({ lock: 'books' }, BY);
     assert.match((await siteOf(guard).get('?lock=books')).text, shown);

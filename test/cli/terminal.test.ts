@@ -186,23 +186,23 @@ void test('text wraps between words, and a command between its arguments', () =>
 
 testOperated(
   'an instant is in the time zone of its job, or in UTC',
-  async ({ call, runDaysAgo, query, guard }) => {
+  async ({ runDaysAgo, query, guard, prints }) => {
     await register(guard, dailyJob('bill', { timeZone: 'Asia/Tokyo' }));
     await runDaysAgo('bill', 0);
     await query(`UPDATE cronlatch_run SET time_zone = 'Asia/Tokyo'`);
     const missed = `history bill --missed --from ${new Date(Date.now() - 10 * DAY_MS).toISOString().slice(0, 10)}`;
-    assert.match((await call(missed)).stdout, /since \d+ \w{3} 00:00 · times in Asia\/Tokyo\n/);
-    assert.match((await call(`${missed} --utc`)).stdout, /since \d+ \w{3} 15:00 · times in UTC\n/);
+    await prints(missed, /since \d+ \w{3} 00:00 · times in Asia\/Tokyo\n/);
+    await prints(`${missed} --utc`, /since \d+ \w{3} 15:00 · times in UTC\n/);
     for (const args of ['history', 'jobs']) {
-      assert.match((await call(args)).stdout, /times in Asia\/Tokyo\n/, args);
-      assert.match((await call(`${args} --utc`)).stdout, /times in UTC\n/, args);
+      await prints(args, /times in Asia\/Tokyo\n/);
+      await prints(`${args} --utc`, /times in UTC\n/);
     }
     // The purge of cronlatch itself runs in UTC, on every database.
     await runDaysAgo('purge', 0);
     await query(`UPDATE cronlatch_run SET job_name = 'cronlatch-purge' WHERE job_name = 'purge'`);
-    assert.match((await call('history')).stdout, /times in Asia\/Tokyo\n/);
+    await prints('history', /times in Asia\/Tokyo\n/);
     await query(`UPDATE cronlatch_run SET time_zone = 'Mars/Phobos'`);
-    assert.match((await call('history bill')).stdout, / times in UTC\n/);
+    await prints('history bill', / times in UTC\n/);
   },
 );
 
@@ -248,14 +248,14 @@ testIf(
 
 testOperated(
   'a name or an owner that another program wrote cannot control the terminal',
-  async ({ call, query, runDaysAgo }) => {
+  async ({ call, query, runDaysAgo, prints }) => {
     await runDaysAgo('bill', 0);
     // The last three are invisible: a zero-width space, a word joiner, and a tag.
     const name = `x${String.fromCodePoint(0x1b)}[2Jy${String.fromCodePoint(0x9b, 0x202e, 0x200b, 0x2060, 0xe0041)}`;
     await query(`UPDATE cronlatch_run SET job_name = '${name}'`);
     await query(`UPDATE shedlock SET name = '${name}' WHERE name <> 'cronlatch-place'`);
     await query(`INSERT INTO shedlock VALUES ('a', ${Date.now() * 2000}, 0, '${name} by Ann', 0)`);
-    assert.match((await call('status')).stdout, /^a +▶ held on .+ by Ann /m);
+    await prints('status', /^a +▶ held on .+ by Ann /m);
     for (const args of [
       'status',
       'status --json',

@@ -1,4 +1,4 @@
-// More of this subject: faults/cli, faults/package/command-line.test.ts, docs/command-line.test.ts, docs/command-line-exec.test.ts
+// More of this subject: faults/cli, faults/package/command-line.test.ts, docs/command-line.test.ts
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -47,17 +47,6 @@ const WRONG: (readonly [args: readonly string[], line: RegExp])[] = [
     /^option '--dialect <name>' argument 'oracle' is invalid\. Allowed choices are mysql, /,
   ],
   [['sql', '--dialect', 'mysql', '--run-table', 'a-b'], /^runTable is "a-b": an identifier has/],
-  [
-    ['backfill', 'x', '--to', 'y'],
-    /^cronlatch backfill is gone\. Use cronlatch run JOB --from DATE --to DATE\.$/,
-  ],
-  [['missed', 'bill'], /^cronlatch missed is gone\. Use cronlatch history JOB --missed\.$/],
-  [['hold', 'x', '--until', '2h'], /^cronlatch hold is gone\. Use cronlatch pause --lock NAME\.$/],
-  [['unhold', 'x', '--skip'], /^cronlatch unhold is gone\. Use cronlatch resume --lock NAME\.$/],
-  [
-    ['resolve', 'x', 'y', '--as', 'z'],
-    /'--as <outcome>' .+'z' .+ Allowed choices are completed, failed, pending\.$/,
-  ],
   [['skip', 'bill', '--reason', 'why'], /^missing required argument 'period'$/],
 ];
 

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { currentRun } from 'cronlatch';
 import { createJobGuard } from 'cronlatch/better-sqlite3';
 import { cronlatch, testInFolder } from '../cli/cronlatch';
 import { wordsOf } from '../cli/operated';
 import { dailyJob, ledgerOf, register, registerEarlierIn } from '../cli/year-of-runs';
+import { closing } from '../support/benches/closing';
 import { codeBlocksOf, tableOf } from '../support/checks/page';
 import { eventually } from '../support/clocks/eventually';
+import { commandWith } from '../support/processes/command';
 
 const PAGE = 'docs/command-line.md';
 const DATABASE_URL = 'sqlite:jobs.db';
@@ -47,6 +49,29 @@ testInFolder(
     }
   },
 );
+
+testInFolder('the calls of exec, pause and resume on the page print what it shows', async (cwd) => {
+  const shown = codeBlocksOf(PAGE)
+    .filter(({ language }) => language === 'console')
+    .flatMap(({ text }) => text.split(/^\$ /m).slice(1));
+  const script = join(cwd, 'close-day.sh');
+  writeFileSync(script, '#!/bin/sh\necho "closing $CRONLATCH_BUSINESS_DATE, attempt $CRONLATCH_ATTEMPT"\n');
+  chmodSync(script, 0o755);
+  const env = { DATABASE_URL };
+  await cronlatch(['init'], { cwd, env });
+  await using guard = closing(
+    await createJobGuard(`sqlite:${join(cwd, 'jobs.db')}`, { pollInterval: false }),
+  );
+  await guard.lockManager().tryLock({ name: 'nightly-export', lockAtMostFor: '10m' });
+  assert.equal(shown.length, 6);
+  for (const part of shown) {
+    const [call = '', ...output] = part.split('\n');
+    const words = call.replace('npx cronlatch', `"${process.execPath}" "${resolve('dist/cli/main.js')}"`);
+    const { stdout } = await commandWith({ cwd, env, input: '' }, 'sh', ['-c', `${words} 2>&1`]);
+    const [printed, expected] = [stdout, output.join('\n')].map((text) => plain(text).replace(DATE, 'DATE'));
+    assert.equal(printed, expected, call);
+  }
+});
 
 /** The night of the page: a run has failed, a day was missed, another job is late, and a lock is held. */
 async function fill(cwd: string): Promise<void> {
@@ -91,7 +116,7 @@ async function fill(cwd: string): Promise<void> {
 }
 
 const UUID = /[\w-]+\/\d+\/[\da-f]{8}-[\da-f-]{27}/g;
-const INSTANCE = /\b[\w-]+\/\d+(?=[ .]|$)/gm;
+const INSTANCE = /\b[\w.-]+\/\d+(?=[ .]|$)/gm;
 const DATE = /\b\d{4}-\d\d-\d\d(?=\b|T)/g;
 
 /** The business day on which the page was written, and the one of this test. As days since 1970. */
@@ -116,7 +141,10 @@ function moved(text: string, to: number, from: number): string {
 function plain(text: string): string {
   return text
     .replace(/\(\S+\/jobs\.db\)/, '(FILE)')
-    .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(Z|[+-]\d\d:\d\d)/g, 'TIME')
+    .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/g, 'TIME')
+    .replace(/hold\/[^/]+\//g, 'hold/ACTOR/')
+    .replace(/\S+(?=: audit)/, 'ACTOR')
+    .replace(/locked by \S+/g, 'locked by HOLDER')
     .replace(/\b(on [A-Z][a-z]{2} )?at \d\d:\d\d(:\d\d)?\b/g, 'SPOKEN TIME')
     .replace(/\b((\d+ )?[A-Z][a-z]{2} )?\d\d:\d\d\b/g, 'SHORT TIME')
     .replace(/\d+ (s|min|h|d) ago/g, 'AGO')
@@ -135,12 +163,23 @@ async function ownerIn(cwd: string, call: string): Promise<string> {
   return (JSON.parse(stdout) as { locks: { lockedBy: string }[] }).locks[0]?.lockedBy ?? '';
 }
 
-void test('the page lists every option of init', async () => {
-  const { stdout } = await cronlatch(['init', '--help']);
-  const options = [...stdout.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, option]) => option);
-  const listed = tableOf(PAGE, 'option').map(([cell = '']) => /--[\w-]+/.exec(cell)?.[0]);
-  assert.deepEqual(listed.concat('--help').sort(), options.sort());
-});
+/** The title of the table of their options, and the options that it leaves out. */
+const OPTIONS = {
+  init: ['option', '--help'],
+  exec: [
+    '`exec` option',
+    ...['--url', '--data-source', '--lock-table', '--run-table', '--job-table', '--schema', '--app'],
+    ...['--verbose', '--help'],
+  ],
+} as const;
+
+for (const [command, [title, ...shared]] of Object.entries(OPTIONS))
+  void test(`the page lists every option of ${command}`, async () => {
+    const { stdout } = await cronlatch([command, '--help']);
+    const options = [...stdout.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, option]) => option);
+    const listed = tableOf(PAGE, title).map(([cell = '']) => /--[\w-]+/.exec(cell)?.[0]);
+    assert.deepEqual([...listed, ...shared].sort(), options.sort());
+  });
 
 void test('the page lists every command', async () => {
   const { stdout } = await cronlatch(['--help']);

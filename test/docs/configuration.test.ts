@@ -27,6 +27,14 @@ void test('the page lists every option of createJobGuard, and no other', () => {
   assert.deepEqual(listed.sort(), propertiesOf('src/integrations/sql/create-guard.ts', 'PoolGuardOptions'));
 });
 
+void test('the page of node-cron lists every option of its tasks, and no other', () => {
+  const file = 'src/integrations/node-cron/schedule-distributed.ts';
+  const page = readFileSync('docs/node-cron.md', 'utf8');
+  const shown = page.slice(page.indexOf('## Options')).matchAll(/^\| `(\w+)`/gm);
+  const listed = [...shown].map(([, option = '']) => option).sort();
+  assert.deepEqual(listed, propertiesOf(file, 'ScheduleDistributedOptions'));
+});
+
 void test('the page lists every event, and no other', () => {
   const [, list] = /^are the events:\n\n((?:.+\n)+)/m.exec(readFileSync(PAGE, 'utf8')) ?? [];
   assert.deepEqual(codeIn(list).sort(), propertiesOf('src/core/execution/events.ts', 'CronlatchEvents'));

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { testCodeOn } from '../support/checks/page-tests';
 import { testWith, type TestDatabase } from '../support/databases/fresh';
 import { ledgerDataSource } from '../support/databases/run-tables';
 
@@ -17,6 +18,10 @@ interface Ending {
 const COMPILED = join(__dirname, 'other-schedulers');
 /** JavaScript is not compiled. */
 const SOURCES = join('test', 'docs', 'other-schedulers');
+
+/** What the recipes import, or what starts them, and is not theirs. */
+const NOT_SHOWN = ['close-the-day.ts', 'ormconfig.ts', 'start-and-stop.ts'];
+testCodeOn('docs/other-schedulers.md', SOURCES, NOT_SHOWN);
 
 /** A program of the page, started once, as a Unix cron or Kubernetes does. */
 async function start(

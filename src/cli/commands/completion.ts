@@ -48,7 +48,6 @@ function fishLine([after, word, description]: Word): string {
   return `complete -c cronlatch -n ${when} -a ${word} -d ${quoted(description)}`;
 }
 
-/** `cronlatch completion` prints a script with which a shell completes commands, options and the names of jobs. */
 export function addCompletionCommand(program: Command): void {
   program
     .command('completion')

@@ -8,7 +8,7 @@ import { InvalidLockConfigurationError, SchemaMismatchError } from '../../core';
 import type { JobGuard } from '../../guard';
 import { JobCatalog } from '../../operations/job-catalog';
 import { addGuardSource, type Options } from '../options';
-import { defaultActor, withGuard } from '../guard-command';
+import { actorOption, withGuard } from '../guard-command';
 import { print, printNote } from '../terminal';
 
 interface DashboardCommandOptions extends Options {
@@ -23,12 +23,11 @@ export function addDashboardCommand(program: Command): void {
   const port = new Option('--port <port>', 'the port on 127.0.0.1')
     .argParser(portOf)
     .default(0, 'a free one');
-  const actor = new Option('--actor <name>', 'who, for the record').default(defaultActor(), 'user@host');
   addGuardSource(program.command('dashboard').description('show jobs and business days in a browser'))
     .addOption(port)
     .option('--read-only', 'only show, and change nothing')
     .option('--hide-results', 'show neither results nor logs of runs')
-    .addOption(actor)
+    .addOption(actorOption())
     .action(withGuard(serve));
 }
 

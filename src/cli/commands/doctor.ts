@@ -13,7 +13,6 @@ import { io, print, printJson, printText, shown, styled } from '../terminal';
 
 const STYLES = { error: 'red', warning: 'yellow', info: 'dim' } as const;
 
-/** `cronlatch doctor`: examines a database. Fails if something is unsafe. */
 export function addDoctorCommand(program: Command): void {
   addGuardCommand(program, 'doctor', 'examine the database, and show each problem with its fix').action(
     withGuard(doctor),
@@ -61,7 +60,7 @@ interface Examined {
   readonly findings: readonly Finding[] | undefined;
 }
 
-type AddTopic = (topic: string, check: () => Promise<Examined['findings']>) => Promise<void>;
+type Topic = readonly [topic: string, check: () => Promise<Examined['findings']>];
 
 /**
  * Examines the database of a guard. Writes nothing.
@@ -70,40 +69,37 @@ type AddTopic = (topic: string, check: () => Promise<Examined['findings']>) => P
  */
 export async function examine(guard: JobGuard): Promise<readonly Examined[]> {
   const examined: Examined[] = [];
-  const add: AddTopic = async (topic, check) => {
+  for await (const [topic, check] of topicsOf(guard, databaseOfGuard(guard))) {
     const failed = (error: unknown): Finding[] => {
       const reason = error instanceof Error ? error.message : String(error);
       return [finding('not-examined', `Could not examine the ${topic}: ${reason}`)];
     };
     examined.push({ topic, findings: await check().catch(failed) });
-  };
-  const known = databaseOfGuard(guard);
-  if (known === undefined) {
-    const problem =
-      'Could not examine the database, because createJobGuard() of a driver did not create this guard.';
-    examined.push({ topic: 'database', findings: [finding('not-examined', problem)] });
   }
-  if (known === undefined || known.options.lockProvider !== undefined)
-    await add('lock store', () => guard.probe('5s').then(() => undefined));
-  if (known !== undefined) await examineDatabase(known, add);
   return examined;
 }
 
-async function examineDatabase(known: GuardDatabase, add: AddTopic): Promise<void> {
+async function* topicsOf(guard: JobGuard, known: GuardDatabase | undefined): AsyncGenerator<Topic> {
+  const problem =
+    'Could not examine the database, because createJobGuard() of a driver did not create this guard.';
+  if (known === undefined) yield ['database', () => Promise.resolve([finding('not-examined', problem)])];
+  if (known === undefined || known.options.lockProvider !== undefined)
+    yield ['lock store', () => guard.probe('5s').then(() => undefined)];
+  if (known === undefined) return;
   const { database } = known;
   const { dialect, file, isInMemory, sessions } = database;
   const { ask, end } = plainSession(database);
   let settings: Settings = {};
   try {
     await ask('SELECT 1'); // It throws if the database cannot be reached.
-    if (sessions !== undefined) await add('connection', () => judgeProxies(database, sessions.driver, ask));
-    if (!isInMemory)
-      await add('settings', async () => {
-        settings = await readSettings(dialect.name, ask, file);
-        return judgeSettings(dialect.name, settings);
-      });
-    await add('tables and privileges', () => examineTables(known, settings, ask));
-    if (sessions !== undefined) await add('clock', async () => judgeClock(await clockOffset(dialect, ask)));
+    if (sessions !== undefined) yield ['connection', () => judgeProxies(database, sessions.driver, ask)];
+    const judgeAll = async (): Promise<Finding[]> => {
+      settings = await readSettings(dialect.name, ask, file);
+      return judgeSettings(dialect.name, settings);
+    };
+    if (!isInMemory) yield ['settings', judgeAll];
+    yield ['tables and privileges', () => examineTables(known, settings, ask)];
+    if (sessions !== undefined) yield ['clock', async () => judgeClock(await clockOffset(dialect, ask))];
   } finally {
     await end();
   }

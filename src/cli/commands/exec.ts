@@ -10,8 +10,7 @@ import { describeError, logMessage } from '../../guard/log/logger';
 import { DIALECTS, type Dialect } from '../../ledger/periods/schedule-expression';
 import { currentRun, type CurrentRun, type OncePerConfiguration, type PeriodKind } from '../../ledger';
 import { ChildRunner } from '../child-runner';
-import { EXIT, EXIT_AFTER } from '../exit-codes';
-import { UsageError } from '../failure';
+import { EXIT, EXIT_AFTER, UsageError } from '../failure';
 import { withGuard } from '../guard-command';
 import { addGuardSource, instantOf, type Options } from '../options';
 import { io, printNote, printWarning } from '../terminal';
@@ -45,10 +44,6 @@ export function addExecCommand(program: Command): void {
     'time between SIGTERM and SIGKILL if the lock is lost',
   );
   const dialect = new Option('--dialect <name>', 'who reads the expression of --cron');
-  const conflict = new Option(
-    '-E, --conflict-exit-code <number>',
-    'exit code if another instance has the lock',
-  );
   addGuardSource(program.command('exec').description('run a program on one instance at a time'))
     .argument('<command...>', 'the program and its arguments')
     .passThroughOptions()
@@ -65,7 +60,7 @@ export function addExecCommand(program: Command): void {
     .addOption(
       killAfter.default(10_000, '10s').argParser((text) => parsePositiveDuration(text, '--kill-after')),
     )
-    .addOption(conflict.argParser(statusOf))
+    .option('-E, --conflict-exit-code <number>', 'exit code if another instance has the lock', statusOf)
     .option('-q, --quiet', 'print nothing if the program is skipped')
     .action(withGuard(exec));
 }

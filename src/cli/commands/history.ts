@@ -10,8 +10,7 @@ import { fixedScopeOf } from '../../ledger/policy/job-policy';
 import { firstLines, stateOfRun } from '../../ledger/operator/state-of-run';
 import { LEASE_ENDED } from '../../ledger/run';
 import { ConflictError } from '../../ledger/operator/decide-act';
-import { EXIT } from '../exit-codes';
-import { UsageError } from '../failure';
+import { EXIT, UsageError } from '../failure';
 import { addGuardCommand, withGuard } from '../guard-command';
 import {
   actText,
@@ -26,7 +25,6 @@ import { JobCatalog } from '../../operations/job-catalog';
 import { instantOf, startOf, type Options } from '../options';
 import { io, print, printJson, printTable, printText, shown, timesOf, type Row } from '../terminal';
 
-/** `cronlatch history` lists the runs of a job, the periods that it has missed, or all that is recorded about one run. */
 export function addHistoryCommand(program: Command): void {
   addGuardCommand(program, 'history [job] [period]', 'list the runs of a job or of all jobs, or show one run')
     .option('--scope <scope>', 'only runs of this scope')

@@ -12,7 +12,6 @@ import type { Options } from '../options';
 import { zoneOf } from '../../ledger/known-register';
 import { print, printAdvice, printJson, printTable, printText, timesOf } from '../terminal';
 
-/** `cronlatch jobs` lists what the instances declare about their jobs. */
 export function addJobsCommand(program: Command): void {
   const jobs = 'list the registered jobs, and what deployments declare differently';
   addGuardCommand(program, 'jobs', jobs).action(withGuard(listJobs));

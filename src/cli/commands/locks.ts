@@ -9,7 +9,6 @@ import { addGuardCommand, withGuard } from '../guard-command';
 import type { Options } from '../options';
 import { print, printJson, printNote, printTable, printText, timesOf } from '../terminal';
 
-/** `cronlatch locks` lists the locks. */
 export function addLocksCommand(program: Command): void {
   addGuardCommand(program, 'locks', 'list the locks and their holders')
     .option('--held', 'only locks that are held')

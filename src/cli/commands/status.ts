@@ -6,8 +6,7 @@ import { instanceOf } from '../../core/lease/owner';
 import type { JobGuard } from '../../guard';
 import { databaseOfGuard } from '../../integrations/sql/create-guard';
 import { commandText } from '../../ledger/operator/remedy';
-import { EXIT } from '../exit-codes';
-import { linesOf, UsageError } from '../failure';
+import { EXIT, linesOf, UsageError } from '../failure';
 import { addGuardCommand, withGuard } from '../guard-command';
 import type { Options } from '../options';
 import {

@@ -6,6 +6,7 @@ import {
   inspectTables,
   isAddition,
   tableDefinitions,
+  type TablesOptions,
   type TableState,
 } from '../../integrations/sql/tables';
 import type { SqlDatabase } from '../../storage/sql/connections/sql-database';
@@ -17,10 +18,10 @@ import { createTable } from '../../storage/sql/tables/create-table';
 import type { SchemaFinding } from '../../storage/sql/schema/schema-finding';
 import type { TableDefinition } from '../../storage/sql/schema/table-definition';
 import { openDatabase, type OpenedDatabase } from '../database-of';
-import { addAddressOptions, addTableOptions, type Options, type TableNameOptions } from '../options';
-import { confirm, io, isInteractive, print, printWarning } from '../terminal';
+import { addAddressOptions, addTableOptions, type Options } from '../options';
+import { confirm, isInteractive, print, printWarning } from '../terminal';
 
-interface InitOptions extends TableNameOptions, Pick<Options, 'url' | 'dataSource'> {
+interface InitOptions extends TablesOptions {
   readonly dryRun?: boolean;
   readonly yes?: boolean;
 }
@@ -39,7 +40,7 @@ export function addTableCommands(program: Command): void {
     .option('--dry-run', 'only show what would be created, with the SQL statements')
     .option('-y, --yes', 'do not ask before creating the tables');
   addTableOptions(addAddressOptions(initCommand)).action(
-    async ({ url, dataSource, ...others }: InitOptions) => {
+    async ({ url, dataSource, ...others }: InitOptions & Pick<Options, 'url' | 'dataSource'>) => {
       const database = await openDatabase({ url, dataSource }, { creates: true });
       try {
         await init(database, others);
@@ -54,17 +55,21 @@ export function addTableCommands(program: Command): void {
     .description('print the SQL statements that create the tables')
     .addOption(dialect.makeOptionMandatory());
   addTableOptions(sqlCommand).action(
-    ({ dialect: name, ...named }: TableNameOptions & { readonly dialect: keyof typeof DIALECTS }) =>
+    ({ dialect: name, ...named }: TablesOptions & { readonly dialect: keyof typeof DIALECTS }) =>
       print(statementsOf(tableDefinitions({}, named), DIALECTS[name])),
   );
 }
 
-async function init(
-  database: OpenedDatabase,
-  { dryRun, yes, ...named }: Omit<InitOptions, 'url' | 'dataSource'>,
-): Promise<void> {
+async function init(database: OpenedDatabase, { dryRun, yes, ...named }: InitOptions): Promise<void> {
   const isNewFile = database.file !== undefined && !existsSync(database.file);
-  const tables = await findTables(database, named, isNewFile);
+  // A file that does not exist has no tables. Opening it would create it before the user has agreed.
+  const found = isNewFile
+    ? tableDefinitions(database, named).map((definition) => ({ definition, findings: [] }))
+    : await inspectTables(database, named);
+  const tables = found.map((table): FoundTable => ({
+    ...table,
+    state: isNewFile ? 'missing' : stateOf(table.findings),
+  }));
   show(database, tables, isNewFile);
   const differing = tables.filter(({ state }) => state === 'differs');
   const errors = findingsOf(differing, 'error').map(({ message }) => message);
@@ -76,27 +81,12 @@ async function init(
   );
   if (missing.length + added.length === 0) return print('nothing to do');
   if (dryRun) return print([statementsOf(missing, database.dialect), ...added].join('\n'));
-  if (!yes && isInteractive() && !(await confirm('Create what is missing?'))) {
-    io.exitCode = 1;
-    return print('nothing changed');
-  }
+  if (!yes && isInteractive() && !(await confirm('Create what is missing?'))) return;
   if (isNewFile) await database.createFile?.();
   await createMissingTables(database, named);
   const incomplete = tables.filter(({ state }) => state === 'incomplete');
   if (missing.length > 0) print(`created ${missing.map(nameOf).join(', ')}`);
   for (const { definition } of incomplete) print(`added columns to ${nameOf(definition)}`);
-}
-
-/** A file that does not exist has no tables. Opening it would create it before the user has agreed. */
-async function findTables(
-  database: SqlDatabase,
-  named: TableNameOptions,
-  isNewFile: boolean,
-): Promise<readonly FoundTable[]> {
-  const found = isNewFile
-    ? tableDefinitions(database, named).map((definition) => ({ definition, findings: [] }))
-    : await inspectTables(database, named);
-  return found.map((table) => ({ ...table, state: isNewFile ? 'missing' : stateOf(table.findings) }));
 }
 
 function stateOf(findings: readonly SchemaFinding[]): FoundTable['state'] {
