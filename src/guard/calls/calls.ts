@@ -50,7 +50,12 @@ export class Calls {
   /** `undefined` once they have been reported. */
   #admitted: AdmittedJob[] | undefined = [];
 
-  constructor(readonly parts: GuardParts) {}
+  constructor(
+    guard: object,
+    readonly parts: GuardParts,
+  ) {
+    allCalls.set(guard, this);
+  }
 
   /**
    * @param configuration must not change any more, because it is compiled once
@@ -154,19 +159,15 @@ export class Calls {
     this.announce();
     const tick = (args: A, report: CallReport): Promise<TaskResult<T>> => {
       report.scheduledAt = report.check(() => readScheduledTime(() => scheduledAt(...args), name));
-      return this.#execute(job, { task: call(args), args, call, scheduledAt: report.scheduledAt }, report);
+      return this.#execute(job, { task: call(args), args, call }, report);
     };
     return async (...args) => {
-      let result: TaskResult<T>;
-      try {
-        const report = this.reportOf(job);
-        result = await report.during(() => tick(args, report));
-      } catch (error) {
-        if (onError === 'throw') throw error;
-        return undefined; // An event has reported it: lock:failed or run:failed.
-      }
-      if (result.executed) return result.value;
-      if (onSkip === 'throw') throw jobSkippedError(name, result.reason);
+      const report = this.reportOf(job);
+      const result = await report.during(() => tick(args, report)).catch((error: unknown) => {
+        if (onError === 'throw') throw error; // Otherwise, an event has reported it: lock:failed or run:failed.
+      });
+      if (result?.executed) return result.value;
+      if (result !== undefined && onSkip === 'throw') throw jobSkippedError(name, result.reason);
       return undefined;
     };
   }
@@ -211,12 +212,6 @@ function readScheduledTime(scheduledAt: () => unknown, job: string): Date | unde
 
 /** By guard, including guards of another installed copy of cronlatch. */
 const allCalls = processState('integrations', () => new WeakMap<object, Calls>());
-
-export function createCalls(guard: object, parts: GuardParts): Calls {
-  const calls = new Calls(parts);
-  allCalls.set(guard, calls);
-  return calls;
-}
 
 /** Whether a value is a guard, also one of another installed copy of cronlatch. */
 export function isJobGuard(value: unknown): boolean {

@@ -49,10 +49,6 @@ export class Closing {
     private readonly events: EventHub,
   ) {}
 
-  get hasBegun(): boolean {
-    return this.#result !== undefined;
-  }
-
   add(hook: GuardHook): void {
     this.#hooks.push(hook);
   }
