@@ -108,7 +108,7 @@ export class JobGuard {
     this.#closing.add({ stop: () => upkeep.stop(), release: () => upkeep.close() });
     this.#closing.add({ release: () => logs?.flush() });
     if (options.notify !== undefined) upkeep.start();
-    if (logger !== false) logEvents(events, logger, { instance, repeats: outages });
+    if (logger !== false) logEvents(events, logger, instance, outages);
   }
 
   /**
@@ -267,7 +267,7 @@ export class JobGuard {
    * @returns a function that stops listening
    */
   closeOnSignals(options: CloseOptions = {}): () => void {
-    return this.#closing.onSignals(options, () => this.close(options));
+    return this.#closing.onSignals(options);
   }
 
   /** Whether `close` was called. From then on no job starts. */

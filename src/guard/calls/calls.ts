@@ -162,12 +162,16 @@ export class Calls {
       return this.#execute(job, { task: call(args), args, call }, report);
     };
     return async (...args) => {
-      const report = this.reportOf(job);
-      const result = await report.during(() => tick(args, report)).catch((error: unknown) => {
-        if (onError === 'throw') throw error; // Otherwise, an event has reported it: lock:failed or run:failed.
-      });
-      if (result?.executed) return result.value;
-      if (result !== undefined && onSkip === 'throw') throw jobSkippedError(name, result.reason);
+      let result: TaskResult<T>;
+      try {
+        const report = this.reportOf(job);
+        result = await report.during(() => tick(args, report));
+      } catch (error) {
+        if (onError === 'throw') throw error;
+        return undefined; // An event has reported it: lock:failed or run:failed.
+      }
+      if (result.executed) return result.value;
+      if (onSkip === 'throw') throw jobSkippedError(name, result.reason);
       return undefined;
     };
   }

@@ -43,7 +43,8 @@ export interface JobDeclaration {
    * Set for a job that the integration schedules itself. No other scheduled job may have its lock. `maxRandomDelay`: its ticks
    * come up to so many milliseconds later.
    */
-  readonly schedules?: readonly (DeclaredSchedule & { readonly maxRandomDelay?: number | undefined })[] | undefined;
+  readonly schedules?:
+    readonly (DeclaredSchedule & { readonly maxRandomDelay?: number | undefined })[] | undefined;
   /** A scheduler has accepted the schedules, so none is refused here. */
   readonly isAccepted?: true | undefined;
   /** A call without a scheduled time is the tick of the newest one. */
@@ -112,11 +113,7 @@ export function checkJobDefaults(options: JobGuardOptions) {
 }
 
 /** @throws InvalidLockConfigurationError naming the lock and the value, and the defaults that contradict it */
-function compileLockWithDefaults(
-  lock: LockConfiguration,
-  defaults: JobDefaults,
-  job: string,
-): CompiledLock {
+function compileLockWithDefaults(lock: LockConfiguration, defaults: JobDefaults, job: string): CompiledLock {
   try {
     return compileLock(withDefaults(lock, defaults), defaults.nameLength, job);
   } catch (error) {
