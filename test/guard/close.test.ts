@@ -23,8 +23,7 @@ void test('a job that ends while scheduling is being stopped counts as settled',
   const job = await runningJob(guard);
   guard.onClose({
     stop: async () => {
-      job.finish();
-      await job.result;
+      await job.end();
     },
   });
   assert.deepEqual(await guard.close(), { settled: ['job'], abandoned: [] });

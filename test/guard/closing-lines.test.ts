@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CronlatchEvents } from 'cronlatch';
-import { guardBench, recordingLogger, runningJob } from '../support/benches/guard';
+import { eventsOf, guardBench, recordingLogger, runningJob } from '../support/benches/guard';
 import { JOB, turn } from '../support/benches/lock';
 
 /** A guard that also logs what is not a warning. */
@@ -26,12 +25,10 @@ void test('a closing guard has a line when it begins to wait for jobs, and one w
 
 void test('the line at the end names the jobs that were asked to stop', async () => {
   const { guard, clock, closingLines } = loggedBench();
-  const events: CronlatchEvents['guard:closed'][] = [];
-  guard.on('guard:closed', (event) => void events.push(event));
+  const events = eventsOf(guard, 'guard:closed');
   const [quick, slow] = [await runningJob(guard, { ...JOB, name: 'quick' }), await runningJob(guard)];
   const closed = guard.close();
-  quick.finish();
-  await quick.result;
+  await quick.end();
   await turn();
   clock.advance('15s');
   await turn();
@@ -59,8 +56,7 @@ void test('the line at the end names the jobs that the guard gave up', async () 
     'info: cronlatch closing: waits up to 2 s for 1 job (job).',
     'info: cronlatch closed after 2.0 s, asked 1 job (job) to stop, gave up 1 job (job).',
   ]);
-  job.finish();
-  await job.result;
+  await job.end();
 });
 
 void test('without running jobs, both lines are of debug', async () => {

@@ -6,6 +6,7 @@ import { operations } from 'cronlatch/operations';
 import { callsOf } from '#cronlatch/guard/calls/calls';
 import { isRunningAt } from '#cronlatch/ledger/expected';
 import type { DeclaredCron } from '#cronlatch/ledger/periods/schedule';
+import { warningsOf } from '../support/benches/guard';
 import { guardOfRuns, type GuardOfRuns } from '../support/benches/guard-of-runs';
 
 const HOUR_MS = 3_600_000;
@@ -34,8 +35,7 @@ async function watched(
   of = guardOfRuns(),
 ): Promise<Watched> {
   const { guard, clock, events } = of;
-  const warnings: string[] = [];
-  events.on('guard:warning', ({ message }) => void warnings.push(message));
+  const warnings = warningsOf(events);
   const at = (instant: string): void => {
     const leftMs = Date.parse(instant) - clock.wallMs();
     for (let ms = leftMs; ms > 0; ms -= 200 * 24 * HOUR_MS) clock.advance(Math.min(ms, 200 * 24 * HOUR_MS));
@@ -188,8 +188,7 @@ void test('the checks for late jobs and for ticks without a run read nothing whi
 
 void test('an expression that only its scheduler reads runs, with one warning (S-25)', async () => {
   const of = guardOfRuns();
-  const warnings: string[] = [];
-  of.events.on('guard:warning', ({ message }) => void warnings.push(message));
+  const warnings = warningsOf(of.events);
   const configuration = {
     name: 'job',
     lockAtMostFor: '1m',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { LockLostError, LockStorageError, type CronlatchEvents } from 'cronlatch';
 import type { EventName } from 'cronlatch/provider';
-import { guardBench, reasonOf, recordingLogger } from '../support/benches/guard';
+import { eventsOf, guardBench, reasonOf, recordingLogger } from '../support/benches/guard';
 import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
 import { JOB } from '../support/benches/lock';
 
@@ -38,8 +38,10 @@ void test('each event that must be visible without a listener is one line', () =
   assert.deepEqual(lineOf('guard:warning', { message: 'Look here.', error: new Error('why') }), [
     'warn: cronlatch guard:warning: Look here. Cause: Error: why',
   ]);
-  for (const message of ['Is its clock right?', 'Run: ALTER TABLE shedlock;', 'Look here.'])
-    assert.deepEqual(lineOf('guard:warning', { message }), [`warn: cronlatch guard:warning: ${message}`]);
+  for (const message of ['Is its clock right?', 'Run: ALTER TABLE shedlock;', 'Look\nhere.'])
+    assert.deepEqual(lineOf('guard:warning', { message }), [
+      `warn: cronlatch guard:warning: ${message.replace('\n', ' ')}`,
+    ]);
 });
 
 void test('the start of a run is logged if it is made up', () => {
@@ -106,22 +108,16 @@ void test('a completed run is a line with its duration, its scheduled time and i
     "info: cronlatch run:completed: job 'close-day' for 2026-11-20 completed in 12 ms (attempt 2, scheduled at 2026-11-20T03:00:00.000Z).",
   ]);
   for (const [durationMs, text] of [
-    ...([
-      [0.2, '0 ms'],
-      [999.4, '999 ms'],
-      [999.6, '1.0 s'],
-      [59_949, '59.9 s'],
-    ] as const),
-    ...([
-      [59_951, '1 min 0 s'],
-      [3_599_400, '59 min 59 s'],
-      [3_599_600, '1 h 0 min'],
-    ] as const),
-    ...([
-      [93_600_000, '26 h 0 min'],
-      [7_390_000, '2 h 3 min'],
-    ] as const),
-  ])
+    [0.2, '0 ms'],
+    [999.4, '999 ms'],
+    [999.6, '1.0 s'],
+    [59_949, '59.9 s'],
+    [59_951, '1 min 0 s'],
+    [3_599_400, '59 min 59 s'],
+    [3_599_600, '1 h 0 min'],
+    [93_600_000, '26 h 0 min'],
+    [7_390_000, '2 h 3 min'],
+  ] as const)
     assert.deepEqual(lineOf('run:completed', { ...job, durationMs }), [
       `info: cronlatch run:completed: job 'job' completed in ${text}.`,
     ]);
@@ -135,8 +131,7 @@ void test('a job that ended after it had lost its lock is a warning', () => {
 
 void test('a lock-only job that ends after its lease reports it, and a once-per job does not', async () => {
   const { guard, clock } = guardOfRuns();
-  const ended: CronlatchEvents['run:completed'][] = [];
-  guard.on('run:completed', (event) => void ended.push(event));
+  const ended = eventsOf(guard, 'run:completed');
   const outlast = (): void => void clock.advance('11m');
   await guard.run(JOB, outlast);
   await guard.run(JOB, () => {});
@@ -256,12 +251,6 @@ void test('a thrown error stays on one line, however many lines it has', () => {
     assert.ok(line?.includes('first') && !/[\r\n]/.test(line));
     assert.deepEqual(more, []);
   }
-});
-
-void test('a warning of several lines stays on one line', () => {
-  assert.deepEqual(lineOf('guard:warning', { message: 'first\nsecond' }), [
-    'warn: cronlatch guard:warning: first second.',
-  ]);
 });
 
 void test('the message of an error keeps its trailing dots', () => {

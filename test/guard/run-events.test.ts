@@ -21,8 +21,7 @@ void test('run:started has the fencing token, run:completed the duration', async
   const job = await runningJob(guard);
   const token = job.lock.fencingToken;
   clock.advance('90s');
-  job.finish();
-  await job.result;
+  await job.end();
   assert.deepEqual(
     emitted.filter(([name]) => name.startsWith('run:')),
     [
@@ -46,6 +45,5 @@ void test('a job that outlives its lease gets an aborted signal, and is reported
   }
   assert.equal(names().filter((name) => name === 'lock:lost').length, 1);
   assert.equal(names().filter((name) => name === 'run:stuck').length, 1);
-  job.finish();
-  await job.result;
+  await job.end();
 });

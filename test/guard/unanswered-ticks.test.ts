@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LockStorageError } from 'cronlatch';
+import { warningsOf } from '../support/benches/guard';
 import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
 
 void test('a guard keeps a thousand unanswered ticks, and warns when it drops one', async (t) => {
   const { guard, runStore, events } = guardOfRuns();
-  const warnings: string[] = [];
-  events.on('guard:warning', ({ message }) => void warnings.push(message));
+  const warnings = warningsOf(events);
   const away = t.mock.method(runStore, 'peek', () => Promise.reject(new LockStorageError('no answer')));
   const scope = (region: string): string => region;
   const ran: string[] = [];
