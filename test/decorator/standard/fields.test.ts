@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { InvalidLockUseError, SchedulerLock } from 'cronlatch';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
-import { useTestGuard, type TestGuard } from 'cronlatch/testing';
+import { type TestGuard, useTestGuard } from 'cronlatch/testing';
 import { guardBench } from '../../support/benches/guard';
 
 class Jobs {
@@ -93,4 +93,40 @@ void test('a field runs through the guard that scheduled its instance, even if i
   assert.ok(names().includes('run:completed'));
   await assert.rejects(job(), InvalidLockUseError);
   await guard.close();
+});
+
+class PrivateJobs {
+  constructor(readonly label: string) {}
+
+  @SchedulerLock('private', '1m')
+  async #hidden(greeting: string): Promise<string | undefined> {
+    return await Promise.resolve(`${greeting}, ${this.label}`);
+  }
+
+  @SchedulerLock('private-static', '1m')
+  static async #job(): Promise<string | undefined> {
+    return await Promise.resolve('static');
+  }
+
+  async call(greeting: string): Promise<string | undefined> {
+    return await this.#hidden(greeting);
+  }
+
+  static async call(): Promise<string | undefined> {
+    return await PrivateJobs.#job();
+  }
+}
+
+void test('a private method is guarded when its class calls it', async () => {
+  const acquired = bench.next('lock:acquired');
+  assert.equal(await new PrivateJobs('Ada').call('Hello'), 'Hello, Ada');
+  assert.equal((await acquired).name, 'private');
+  assert.equal(await PrivateJobs.call(), 'static');
+});
+
+void test('a private method whose lock is held is skipped', async () => {
+  for (const name of ['private', 'private-static'])
+    assert.ok(await bench.lockProvider.lock({ name, lockAtMostFor: '1h' }));
+  assert.equal(await new PrivateJobs('Ada').call('Hello'), undefined);
+  assert.equal(await PrivateJobs.call(), undefined);
 });
