@@ -58,15 +58,6 @@ export class Calls {
   }
 
   /**
-   * @param configuration must not change any more, because it is compiled once
-   * @param instance of the class of a decorated method
-   * @throws InvalidLockConfigurationError as `guard.check` does
-   */
-  jobOf(configuration: LabelledConfiguration, instance?: unknown): Job {
-    return this.parts.registry.jobOf(configuration, instance);
-  }
-
-  /**
    * Checks and registers jobs before their first tick, all or none. From then on, overdue runs of once-per jobs start
    * without a tick.
    *

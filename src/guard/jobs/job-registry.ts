@@ -49,7 +49,12 @@ export class JobRegistry {
     return job;
   }
 
-  /** Compiles each configuration, which no longer changes, only once. */
+  /**
+   * Compiles each configuration, which no longer changes, only once.
+   *
+   * @param instance of the class of a decorated method
+   * @throws InvalidLockConfigurationError as `compile` does
+   */
   jobOf(configuration: LabelledConfiguration, instance?: unknown): Job {
     // A method that is called without its instance can have any value instead.
     const isOwn = Object(instance) === instance && hasTimeFunctions(configuration);

@@ -77,9 +77,8 @@ export class Register implements JobKeeper, Service {
   }
 
   /** Registers, and writes what has been answered. Never rejects. */
-  async settle(): Promise<void> {
-    this.#settling ??= this.#settle().finally(() => (this.#settling = undefined));
-    await this.#settling;
+  settle(): Promise<void> {
+    return (this.#settling ??= this.#settle().finally(() => (this.#settling = undefined)));
   }
 
   async #settle(): Promise<void> {
@@ -89,9 +88,8 @@ export class Register implements JobKeeper, Service {
   }
 
   /** Registers, writes what has been answered, and reports late jobs. Never rejects. */
-  async run(): Promise<void> {
-    this.#polling ??= this.#poll().finally(() => (this.#polling = undefined));
-    await this.#polling;
+  run(): Promise<void> {
+    return (this.#polling ??= this.#poll().finally(() => (this.#polling = undefined)));
   }
 
   /** Sends what has not been sent, and waits for it. */
