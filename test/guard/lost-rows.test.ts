@@ -27,13 +27,8 @@ for (const [how, statement] of Object.entries(LOSSES))
         releases.map(({ stillOurs }) => stillOurs),
         [false],
       );
-      const next = await guard.run(JOB, () => 'ran');
-      const isHeld = statement.startsWith('UPDATE');
-      assert.deepEqual(
-        next,
-        isHeld ? { executed: false, reason: 'locked' } : { executed: true, value: 'ran' },
-        'the database decides',
-      );
+      const { executed } = await guard.run(JOB, () => 'ran');
+      assert.equal(executed, statement.startsWith('DELETE'), 'the database decides');
       assert.deepEqual(await guard.close(), { settled: [], abandoned: [] });
       assert.equal(lines.length, 1, lines.join('\n'));
       assert.match(

@@ -352,16 +352,6 @@ void test('a late job is a log line', async () => {
   ]);
 });
 
-void test('a job that has only a lock is late, too', async () => {
-  for (const configuration of [JOB, RECORDED]) {
-    const of = bench();
-    scheduled(of, configuration);
-    await registered(of);
-    of.clock.advance('2h');
-    assert.equal((await lateJobs(of)).length, 1);
-  }
-});
-
 void test('a tick that another instance has answered is not late', async () => {
   const of = bench();
   of.guard.on('job:late', () => assert.fail('late'));

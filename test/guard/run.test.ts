@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { guardBench, reasonOf, runningJob } from '../support/benches/guard';
 import { JOB } from '../support/benches/lock';
-import { InvalidLockConfigurationError } from 'cronlatch';
 import { type ChannelListener, subscribe, unsubscribe } from 'node:diagnostics_channel';
 
 const ANOTHER = { name: 'another', lockAtMostFor: '10m' };
@@ -46,17 +45,6 @@ void test('a wrapped function passes its arguments on and resolves to its value'
   const { guard } = guardBench();
   const add = guard.wrap(JOB, (a: number, b: number) => a + b);
   assert.deepEqual([await add(2, 3), await add(3, 4)], [5, 7]);
-});
-
-void test('an invalid configuration is rejected when the function is wrapped, not at the first tick', () => {
-  const { guard } = guardBench();
-  const never = (): void => assert.fail('ran');
-  assert.throws(() => guard.wrap({ name: 'job' }, never), InvalidLockConfigurationError);
-  assert.throws(() => guard.wrap({ name: '', lockAtMostFor: '1m' }, never), InvalidLockConfigurationError);
-  assert.throws(
-    () => guard.wrap({ name: 'job', lockAtMostFor: '600' }, never),
-    /lockAtMostFor of lock 'job' is "600"/,
-  );
 });
 
 void test('changing a configuration after wrapping has no effect', async () => {
