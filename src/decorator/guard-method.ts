@@ -28,7 +28,7 @@ export function guardMethod(method: AnyMethod, methodName: string, decoration: D
       try {
         const calls = callsOf(guard);
         const tick = { task: call(args), args, call, scheduledAt, invocation };
-        const result = await calls.execute(calls.jobOf(configuration, this), tick);
+        const result = await calls.execute(calls.parts.registry.jobOf(configuration, this), tick);
         if (result.executed) return result.value;
         if (definition.onSkip !== 'throw' || invocation?.isTickOf?.({ instance: this, method: guarded }))
           return undefined;

@@ -2,6 +2,7 @@ import { types } from 'node:util';
 import { InvalidLockUseError, NotConfiguredError } from '../core';
 import { processState } from '../core/process-state';
 import {
+  chainOf,
   declaredConfigurations,
   guardedMethodOf,
   layersOf,
@@ -34,7 +35,7 @@ export function configureJobGuard(
   if (calls !== undefined)
     for (const configuration of declaredConfigurations())
       // The functions of its times get an instance, so it is checked when an instance is scheduled or called.
-      if (!hasTimeFunctions(configuration)) calls.jobOf(configuration);
+      if (!hasTimeFunctions(configuration)) calls.parts.registry.jobOf(configuration);
   state.configured = guard;
 }
 
@@ -64,7 +65,10 @@ export function requireGuard(given: JobGuard | undefined, caller: string): JobGu
  * @throws InvalidLockUseError for a call without its instance, if that instance may belong to another guard
  */
 export function guardOf(instance: unknown, definition: JobDefinition, lockName: string): JobGuard {
-  const bound = boundGuard(instance, definition);
+  const { guards, inUse } = bindings;
+  // A value that is not an object has no binding.
+  const ofInstance = guards.get(instance as object) ?? guards.get(boundInstanceOf(instance) as object);
+  const bound = ofInstance ?? guards.get(definition);
   if (bound !== undefined) return bound;
   const { configured } = state;
   if (configured === undefined)
@@ -72,7 +76,7 @@ export function guardOf(instance: unknown, definition: JobDefinition, lockName: 
       `The job with lock '${lockName}' did not run, because no guard is configured. ` +
         `Call configureJobGuard(await createJobGuard(dataSource)) at startup, or schedule the instance with scheduleJobs(instance, { guard }).`,
     );
-  const isAnotherInUse = [...bindings.inUse].some((other) => other !== configured && !other.isClosing);
+  const isAnotherInUse = [...inUse].some((other) => other !== configured && !other.isClosing);
   if (!isAnotherInUse || isOnOwnInstance(instance, definition)) return configured;
   throw new InvalidLockUseError(
     `The job with lock '${lockName}' did not run: this process has more than one guard, and the method was called without its instance. Call it on the instance, as in () => jobs.method().`,
@@ -105,28 +109,15 @@ export function bindGuard(instance: object, guard: JobGuard): void {
   }
 }
 
-/** The guard that scheduled the instance on which a guarded function is called, or `undefined`. */
-function boundGuard(instance: unknown, definition: JobDefinition): JobGuard | undefined {
-  const { guards } = bindings;
-  // A value that is not an object has no binding.
-  return (
-    guards.get(instance as object) ??
-    guards.get(boundInstanceOf(instance) as object) ??
-    guards.get(definition)
-  );
-}
-
 /** Whether a function is called on an instance of its own class, neither detached nor through a Proxy. */
 function isOnOwnInstance(instance: unknown, definition: JobDefinition): boolean {
   if (types.isProxy(instance)) return false;
-  let holder: unknown =
-    typeof instance === 'object' && instance !== null ? Object.getPrototypeOf(instance) : instance;
-  for (; holder !== null && holder !== undefined; holder = Object.getPrototypeOf(holder)) {
-    if (holder === definition.place?.[0]) return true;
+  const first: unknown = typeof instance === 'function' ? instance : Object.getPrototypeOf(Object(instance));
+  return chainOf(first as object | null).some((holder) => {
     const properties = Object.values(Object.getOwnPropertyDescriptors(holder));
-    if (properties.some(({ value }) => guardedMethodOf(value)?.definition === definition)) return true;
-  }
-  return false;
+    const isDefined = properties.some(({ value }) => guardedMethodOf(value)?.definition === definition);
+    return isDefined || holder === definition.place?.[0];
+  });
 }
 
 /** For a class, reads only its own property: a subclass inherits the property, but is not the scheduled instance. */

@@ -9,7 +9,6 @@ import {
   type EventName,
   type LockedTask,
   LockManager,
-  type LockProvider,
   type TaskResult,
 } from '../core';
 import { parsePositiveDuration, parseStatementTimeout } from '../core/duration';
@@ -18,7 +17,7 @@ import { RunLedger, type RunStore } from '../ledger';
 import { RunLogs } from '../ledger/tick/run-log';
 import { Closing, type CloseHook, type CloseOptions, type CloseResult } from './closing/closing';
 import { GuardLocks } from './guard-locks';
-import { createCalls, type Calls, type GuardParts } from './calls/calls';
+import { Calls } from './calls/calls';
 import type {
   GuardConfiguration,
   JobConfiguration,
@@ -32,9 +31,11 @@ import { labelled } from './jobs/lock-functions';
 import { consoleLogger, logEvents } from './log/logger';
 import { Outages } from './log/outages';
 import { OncePerJobRunner } from './calls/once-per-job-runner';
+import { OverdueRuns } from './upkeep/overdue-runs';
+import { purgeService } from './upkeep/purge';
 import { Register } from './upkeep/register';
+import { RunRequests } from './upkeep/run-requests';
 import { checkGuardOptions, parseSwitch } from './jobs/check-options';
-import { servicesOf } from './upkeep/services';
 import { Upkeep, type OverdueResult, type Service } from './upkeep/upkeep';
 
 /** Makes the service that sends the notices of a guard. What it reads is beyond the guard. */
@@ -54,10 +55,8 @@ export function guardWithRuns(options: JobGuardOptions, runStore: RunStore, noti
 export class JobGuard {
   /** Shows the locks of the guard's lock provider. */
   readonly locks: GuardLocks;
-  readonly #lockProvider: LockProvider;
   readonly #upkeep: Upkeep;
   readonly #closing: Closing;
-  readonly #parts: GuardParts;
   readonly #calls: Calls;
   readonly #lockManager: LockManager;
 
@@ -70,25 +69,18 @@ export class JobGuard {
     checkGuardOptions(options);
     const { lockProvider, logger = consoleLogger, clock = systemClock, events = new EventHub() } = options;
     const { pollInterval = '1m', statementTimeout = '5s', instanceName } = options;
-    const [runStore, noticesOf] = ledgers.get(options) ?? [];
-    const store = (): string => this.#calls.lockStore ?? 'The store of the locks';
+    const [store, noticesOf] = ledgers.get(options) ?? [];
+    const shared = { lockProvider, clock, events };
+    const lockStore = (): string => this.#calls.lockStore ?? 'The store of the locks';
     // Before the other listeners, so that the log knows of an outage when it gets the first failure.
-    const outages = new Outages({ lockProvider, clock, events, store });
-    const registry = new JobRegistry(options, events, runStore !== undefined);
+    const outages = new Outages({ ...shared, store: lockStore });
+    const registry = new JobRegistry(options, events, store !== undefined);
     const executor = new LockingTaskExecutor(lockProvider, { clock, events, instanceName });
     const { instance } = executor;
     const pollIntervalMs =
       pollInterval === false ? undefined : parsePositiveDuration(pollInterval, 'pollInterval');
     const statementTimeoutMs = parseStatementTimeout(statementTimeout);
-    const runs = runStore && {
-      store: runStore,
-      lockProvider,
-      clock,
-      events,
-      random: Math.random,
-      statementTimeoutMs,
-      instance,
-    };
+    const runs = store && { ...shared, store, random: Math.random, statementTimeoutMs, instance };
     const logs = runs && new RunLogs(runs, options);
     const context = runs && { ...runs, logs };
     const oncePerRunner = context && new OncePerJobRunner(context, executor, registry);
@@ -97,14 +89,13 @@ export class JobGuard {
     for (const option of ['notify', 'retention'] as const)
       if (context === undefined && options[option] !== undefined) throw needsLedger(`${option} needs`);
     const startUpkeep = (): void => this.#upkeep.start();
-    this.#parts = { clock, lockProvider, registry, executor, events, oncePerRunner, registered, startUpkeep };
-    const calls = (this.#calls = createCalls(this, this.#parts));
+    const parts = { ...shared, registry, executor, oncePerRunner, registered, startUpkeep };
+    const calls = (this.#calls = new Calls(this, parts));
     this.enable(options.enabled ?? true);
     const services = registered ? servicesOf(calls, registered, options) : [];
     if (options.notify !== undefined && registered && noticesOf)
       services.push(noticesOf(calls, this.locks, options, registered.lateAfterMs));
     const upkeep = (this.#upkeep = new Upkeep(services, { clock, events, pollIntervalMs }));
-    this.#lockProvider = lockProvider;
     this.#closing = new Closing(executor.runs, clock, events);
     const lockManager = new LockManager(lockProvider, { ...registry.defaults, clock, events }, executor);
     this.#lockManager = lockManager;
@@ -117,7 +108,7 @@ export class JobGuard {
     this.#closing.add({ stop: () => upkeep.stop(), release: () => upkeep.close() });
     this.#closing.add({ release: () => logs?.flush() });
     if (options.notify !== undefined) upkeep.start();
-    if (logger !== false) logEvents(events, logger, { instance, repeats: outages });
+    if (logger !== false) logEvents(events, logger, instance, outages);
   }
 
   /**
@@ -135,7 +126,7 @@ export class JobGuard {
   async run<T>(configuration: JobConfiguration, task: LockedTask<T>): Promise<TaskResult<T>> {
     const { at, scheduledAt, ...declared } = configuration;
     const call = { task, args: [], call: () => task, at, scheduledAt };
-    return await this.#calls.execute(this.#parts.registry.compile(declared), call);
+    return await this.#calls.execute(this.#calls.parts.registry.compile(declared), call);
   }
 
   /**
@@ -158,7 +149,7 @@ export class JobGuard {
    * @throws InvalidLockConfigurationError if it is neither a boolean nor a function
    */
   enable(enabled: boolean | (() => boolean)): void {
-    const { registry, registered } = this.#parts;
+    const { registry, registered } = this.#calls.parts;
     registry.isEnabled = parseSwitch(enabled, 'the guard');
     registered?.showEnabled(registry.isEnabled);
   }
@@ -192,7 +183,7 @@ export class JobGuard {
 
   /** The locks that this process holds now: those of running jobs, and those of `lockManager()`. Sends nothing. */
   running(): readonly RunningLock[] {
-    return [...this.#parts.executor.runs.held(), ...this.#lockManager.held()];
+    return [...this.#calls.parts.executor.runs.held(), ...this.#lockManager.held()];
   }
 
   /**
@@ -232,22 +223,22 @@ export class JobGuard {
    * @throws InvalidLockConfigurationError naming the lock and the value
    */
   check(configuration: GuardConfiguration): void {
-    this.#parts.registry.compile(configuration);
+    this.#calls.parts.registry.compile(configuration);
   }
 
   /** @returns a function that removes the listener */
   on<K extends EventName>(name: K, listener: EventListener<K>): () => void {
-    return this.#parts.events.on(name, listener);
+    return this.#calls.parts.events.on(name, listener);
   }
 
   /** @returns a function that removes the listener */
   once<K extends EventName>(name: K, listener: EventListener<K>): () => void {
-    return this.#parts.events.once(name, listener);
+    return this.#calls.parts.events.once(name, listener);
   }
 
   /** Removes a listener that was added with `on` or `once`. */
   off<K extends EventName>(name: K, listener: EventListener<K>): void {
-    this.#parts.events.off(name, listener);
+    this.#calls.parts.events.off(name, listener);
   }
 
   /**
@@ -256,7 +247,7 @@ export class JobGuard {
    * @throws LockStorageError if the store fails, or does not answer within `timeout` (default 1 s)
    */
   async probe(timeout: Duration = '1s'): Promise<void> {
-    await this.#lockProvider.probe?.(parsePositiveDuration(timeout, 'timeout of probe'));
+    await this.#calls.parts.lockProvider.probe?.(parsePositiveDuration(timeout, 'timeout of probe'));
   }
 
   /**
@@ -276,12 +267,12 @@ export class JobGuard {
    * @returns a function that stops listening
    */
   closeOnSignals(options: CloseOptions = {}): () => void {
-    return this.#closing.onSignals(options, () => this.close(options));
+    return this.#closing.onSignals(options);
   }
 
   /** Whether `close` was called. From then on no job starts. */
   get isClosing(): boolean {
-    return this.#closing.hasBegun;
+    return this.#calls.parts.executor.runs.closing;
   }
 
   /** Adds something to stop or close along with the guard, for example your own scheduler. */
@@ -291,3 +282,18 @@ export class JobGuard {
 }
 
 refuseGone(JobGuard, 'guard', { backfill: 'run' });
+
+/** What a guard with a ledger does besides the calls of its jobs and notices, in the order in which a poll begins it. */
+function servicesOf(
+  calls: Calls,
+  registered: Register,
+  { retention, pollInterval }: JobGuardOptions,
+): Service[] {
+  const runner = calls.requireOncePerRunner('The services need');
+  const { acts } = runner.context.store;
+  const services: Service[] = [registered];
+  if (acts !== undefined) services.push(new RunRequests(acts, calls, runner, registered));
+  services.push(new OverdueRuns(runner, registered));
+  if (retention !== undefined || pollInterval !== false) services.push(purgeService(calls, retention));
+  return services;
+}

@@ -1,9 +1,7 @@
-import 'reflect-metadata';
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { currentLock, currentRun, OncePer, OncePerDay, SchedulerLock } from 'cronlatch';
 import { useTestGuard, type TestGuard } from 'cronlatch/testing';
-import { foreignDecorator } from '../support/jobs/both-modes';
 
 const HOUR = 3_600_000;
 
@@ -159,20 +157,4 @@ void test('an override without decorators has neither lock nor ledger (L-59)', a
   assert.equal(await new Unguarded().above(), 'no lock');
   assert.equal(await new Unguarded().above(), 'no lock');
   assert.equal(await bench.guard.ledger.last('above'), undefined);
-});
-
-void test('metadata of other decorators, above, between and below, is found on the method (L-59)', () => {
-  const marked = (mark: string) =>
-    foreignDecorator((method) => Reflect.defineMetadata(mark, `metadata ${mark}`, method));
-  class Marked {
-    @marked('first')
-    @OncePerDay({ timeZone: 'UTC' })
-    @marked('second')
-    @SchedulerLock('marked', '1m')
-    @marked('third')
-    async job(): Promise<void> {}
-  }
-  const method = Object.getOwnPropertyDescriptor(Marked.prototype, 'job')?.value as object;
-  assert.deepEqual(Reflect.getOwnMetadataKeys(method).sort(), ['first', 'second', 'third']);
-  assert.equal((method as () => void).name, 'job');
 });

@@ -57,12 +57,6 @@ export class Refused {
   plain(): Report {
     return report;
   }
-
-  // @ts-expect-error -- "a guarded method is asynchronous: declare Promise<T | undefined>"
-  @OncePerDay(PARIS)
-  *generator(): Generator<number> {
-    yield 1;
-  }
 }
 
 export const refusedOptions = [

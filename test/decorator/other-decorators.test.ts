@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SchedulerLock } from 'cronlatch';
+import { OncePerDay, SchedulerLock } from 'cronlatch';
 import { useTestGuard } from 'cronlatch/testing';
 import { foreignDecorator } from '../support/jobs/both-modes';
 
@@ -25,6 +25,8 @@ class Jobs {
   async below(): Promise<void> {}
 
   @marked('above')
+  @OncePerDay({ timeZone: 'UTC' })
+  @marked('middle')
   @SchedulerLock('between', '1m')
   @marked('below')
   async between(): Promise<void> {}
@@ -44,9 +46,10 @@ for (const place of ['above', 'below'] as const) {
   });
 }
 
-void test('metadata of decorators above and below is found together (F-85)', () => {
+void test('metadata of decorators above, between and below is found together (F-85, L-59)', () => {
   const method = Object.getOwnPropertyDescriptor(Jobs.prototype, 'between')?.value as object;
-  assert.deepEqual(Reflect.getOwnMetadataKeys(method).sort(), ['above', 'below']);
+  assert.deepEqual(Reflect.getOwnMetadataKeys(method).sort(), ['above', 'below', 'middle']);
+  assert.equal((method as () => void).name, 'between');
   assert.equal(Reflect.get(method, HIDDEN), 'own above');
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import { currentLock, LockAssert, LockNotHeldError, SchedulerLock } from 'cronlatch';
-import { useTestGuard, type TestGuard } from 'cronlatch/testing';
+import { currentLock, currentRun, LockAssert, LockNotHeldError, OncePerDay, SchedulerLock } from 'cronlatch';
+import { type TestGuard, useTestGuard } from 'cronlatch/testing';
 
 class Jobs {
   @SchedulerLock('by-position', '10m', '30s')
@@ -86,4 +86,34 @@ void test('changing the configuration object after decorating has no effect', as
   const acquired = bench.next('lock:acquired');
   await new Changed().job();
   assert.equal((await acquired).name, 'first');
+});
+
+void test('a decorated method that only has a name gets every default of the guard', async () => {
+  await bench.dispose();
+  bench = useTestGuard({
+    now: '2026-11-20T12:00:00Z',
+    ...{ defaultLockAtMostFor: '3m', defaultLockAtLeastFor: '30s' },
+    ...{ defaultKeepAlive: '20s', defaultTimeZone: 'Pacific/Kiritimati' },
+  });
+  const renewed = bench.next('lock:extended');
+  class Defaults {
+    @SchedulerLock('plain')
+    async plain(): Promise<number | undefined> {
+      await renewed;
+      return currentLock().remainingMs();
+    }
+
+    @OncePerDay({ name: 'close-day' })
+    async closeDay(): Promise<string | undefined> {
+      return await Promise.resolve(currentRun().businessDate);
+    }
+  }
+  const remaining = new Defaults().plain();
+  await bench.next('run:started');
+  bench.clock.advance('20s');
+  assert.equal(await remaining, 180_000);
+  assert.equal(await isHeld('plain'), true);
+  bench.clock.advance('10s');
+  assert.equal(await isHeld('plain'), false);
+  assert.equal(await new Defaults().closeDay(), '2026-11-21');
 });

@@ -70,8 +70,7 @@ void test('no lock is released while its job runs (F-13)', async () => {
   const quick = await runningJob(guard, { ...JOB, name: 'quick' });
   const closing = guard.close({ timeout: '20s' });
   await turn();
-  quick.finish();
-  await quick.result;
+  await quick.end();
   clock.advance('15s');
   await turn();
   assert.equal(accessor.calls.filter((call) => call === 'unlock').length, 1);
@@ -97,8 +96,7 @@ void test('the lease of an abandoned job is not renewed any more', async () => {
   await turn();
   assert.equal(extensions(), 1);
   assert.ok(await other.lock(configuration));
-  job.finish();
-  await job.result;
+  await job.end();
 });
 
 void test('while close waits for a job, its lease is still renewed', async () => {

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { configureJobGuard, InvalidLockUseError, NotConfiguredError, SchedulerLock } from 'cronlatch';
+import {
+  configureJobGuard,
+  InvalidLockUseError,
+  NotConfiguredError,
+  SchedulerLock,
+  type JobGuard,
+} from 'cronlatch';
+import { scheduleLocked } from 'cronlatch/node-cron';
 import { guardBench } from '../support/benches/guard';
 
 /** A guarded method, with the kind of decorators that the tests are compiled with. */
@@ -43,6 +50,21 @@ void test('configuring a second guard is rejected, and the first stays (F-87)', 
   await method();
   assert.notDeepEqual(first.names(), []);
   assert.deepEqual(second.names(), []);
+});
+
+void test('a promise of a guard is rejected, and the error suggests to await it', () => {
+  const guard = Promise.resolve(guardBench().guard) as unknown as JobGuard;
+  const refused = { name: 'InvalidLockUseError', message: /await it: await createJobGuard/ };
+  const job = { name: 'job', lockAtMostFor: '1m' };
+  assert.throws(() => configureJobGuard(guard), refused);
+  assert.throws(() => scheduleLocked('* * * * *', job, () => {}, { guard }), refused);
+});
+
+void test('a closed guard may be replaced', async () => {
+  const first = guardBench().guard;
+  configureJobGuard(first);
+  await first.close();
+  assert.doesNotThrow(() => configureJobGuard(guardBench().guard));
 });
 
 void test('with replace: true, a second guard replaces the first', async () => {

@@ -13,29 +13,32 @@ function dueBench(t: TestContext, pollInterval?: Duration | false): GuardOfRuns 
   return { ...bench, looks: () => mock.callCount() };
 }
 
+async function pass({ clock }: GuardOfRuns, steps: number, step: Duration): Promise<void> {
+  for (let count = 0; count < steps; count += 1) {
+    clock.advance(step);
+    await turn();
+  }
+}
+
 void test('from the first once-per job on, the guard looks for overdue runs every minute', async (t) => {
-  const { guard, clock, looks } = dueBench(t);
+  const bench = dueBench(t);
+  const { guard, clock, looks } = bench;
   guard.wrap(JOB, () => {});
   const before = clock.pendingTimers;
   guard.wrap({ ...DAILY, name: 'daily' }, () => {});
   assert.ok(clock.pendingTimers > before);
   clock.advance('59s');
   assert.equal(looks(), 0);
-  for (const time of ['1s', '1m', '1m'] as const) {
-    clock.advance(time);
-    await turn();
-  }
+  await pass(bench, 1, '1s');
+  await pass(bench, 2, '1m');
   assert.equal(looks(), 3);
 });
 
 void test('pollInterval sets the interval', async (t) => {
-  const { guard, clock, looks } = dueBench(t, '10s');
-  guard.wrap(DAILY, () => {});
-  for (let look = 1; look <= 6; look += 1) {
-    clock.advance('10s');
-    await turn();
-  }
-  assert.equal(looks(), 6);
+  const bench = dueBench(t, '10s');
+  bench.guard.wrap(DAILY, () => {});
+  await pass(bench, 6, '10s');
+  assert.equal(bench.looks(), 6);
 });
 
 void test('the next look waits for an unanswered one to end', async (t) => {
@@ -58,7 +61,8 @@ void test('the next look waits for an unanswered one to end', async (t) => {
 });
 
 void test('a run in progress does not delay the next look', async (t) => {
-  const { guard, clock, looks } = dueBench(t, '1m');
+  const bench = dueBench(t, '1m');
+  const { guard, looks } = bench;
   let runs = 0;
   const job = guard.wrap(DAILY, () => {
     runs += 1;
@@ -66,10 +70,7 @@ void test('a run in progress does not delay the next look', async (t) => {
     return new Promise<void>(() => {});
   });
   await job();
-  for (let minute = 1; minute <= 5; minute += 1) {
-    clock.advance('1m');
-    await turn();
-  }
+  await pass(bench, 5, '1m');
   await eventually(() => runs === 2, 'the second attempt runs');
   assert.equal(looks(), 5);
   await guard.close({ timeout: 0 });

@@ -12,7 +12,7 @@ import {
 } from 'cronlatch';
 import { LedgerRunCoordinator, Scheduled, scheduleJobs } from 'cronlatch/node-cron';
 import { callsOf } from '#cronlatch/guard/calls/calls';
-import { guardBench } from '../support/benches/guard';
+import { eventsOf, guardBench } from '../support/benches/guard';
 import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
 import { JOB } from '../support/benches/lock';
 
@@ -36,18 +36,12 @@ const broken = (): never => {
 const DISABLED = { executed: false, reason: 'disabled' };
 const NOTHING = { started: 0, overdue: 0 };
 
-function skipsOf(guard: JobGuard): CronlatchEvents['lock:skipped'][] {
-  const skips: CronlatchEvents['lock:skipped'][] = [];
-  guard.on('lock:skipped', (event) => void skips.push(event));
-  return skips;
-}
-
 afterEach(() => configureJobGuard(undefined));
 
 for (const [owner, turn] of Object.entries(OWNERS)) {
   void test(`a disabled ${owner} runs nothing and sends nothing to the database, and events report each skip`, async () => {
     const { guard, names, lines, accessor } = guardBench();
-    const skips = skipsOf(guard);
+    const skips = eventsOf(guard, 'lock:skipped');
     const ticks: string[] = [];
     guard.on('tick', (tick) => void ticks.push(`${tick.outcome}: ${tick.reason}`));
     const options = turn(guard, false);
@@ -112,7 +106,7 @@ for (const [owner, turn] of Object.entries(OWNERS)) {
     const tick = guard.wrap({ ...DAILY, ...turn(guard, () => isEnabled) }, () => {
       if (fails) throw new Error('no bank today');
     });
-    const skips = skipsOf(guard);
+    const skips = eventsOf(guard, 'lock:skipped');
     await tick();
     [isEnabled, fails] = [false, false];
     clock.advance('10m');
@@ -153,7 +147,7 @@ for (const [owner, turn] of Object.entries(OWNERS)) {
 
   void test(`dropped ticks of a disabled ${owner} are skipped, and not kept`, async () => {
     const { guard } = guardOfRuns();
-    const skips = skipsOf(guard);
+    const skips = eventsOf(guard, 'lock:skipped');
     let isEnabled = false;
     const calls = callsOf(guard);
     const configuration = { ...DAILY, ...turn(guard, () => isEnabled) };
@@ -226,7 +220,7 @@ void test('if a function fails, the check for overdue runs warns, once for a gua
 
 void test("a disabled instance is not elected for node-cron's distributed tasks", async () => {
   const { guard, runStore } = guardOfRuns({ enabled: false });
-  const skips = skipsOf(guard);
+  const skips = eventsOf(guard, 'lock:skipped');
   const coordinator = new LedgerRunCoordinator({ guard });
   const key = 'report:2026-11-20T03:00:00.000Z';
   const inserts = mock.method(runStore, 'insert');
@@ -287,7 +281,7 @@ void test('both decorators take the option, and contradicting values are refused
     }
   }
   const jobs = new Jobs();
-  const skips = skipsOf(guard);
+  const skips = eventsOf(guard, 'lock:skipped');
   configureJobGuard(guard);
   scheduleJobs(jobs, { guard });
   for (const job of [() => jobs.lock(), () => jobs.period(), () => jobs.both()]) await job();

@@ -6,7 +6,8 @@ import { operations } from 'cronlatch/operations';
 import { callsOf } from '#cronlatch/guard/calls/calls';
 import { isRunningAt } from '#cronlatch/ledger/expected';
 import type { DeclaredCron } from '#cronlatch/ledger/periods/schedule';
-import { guardOfRuns, type GuardOfRuns } from '../support/benches/guard-of-runs';
+import { warningsOf } from '../support/benches/guard';
+import { guardOfRuns } from '../support/benches/guard-of-runs';
 
 const HOUR_MS = 3_600_000;
 const ZONE = 'Europe/Paris';
@@ -14,28 +15,11 @@ const cron = (expression: string, dialect: 'croner' | 'node-cron' = 'croner'): D
   ...{ expression, timeZone: ZONE, dialect },
 });
 
-interface Watched extends GuardOfRuns {
-  /** Moves the clock to an instant. */
-  readonly at: (instant: string) => void;
-  /** Delivers a tick now. */
-  readonly tick: () => Promise<unknown>;
-  /** The keys of the job's runs, the oldest first. */
-  readonly keys: () => Promise<string[]>;
-  readonly missed: () => Promise<string[]>;
-  readonly problems: () => Promise<string[]>;
-  readonly warnings: readonly string[];
-}
-
-/** A guard with one job that runs once per period, from an instant on. */
-async function watched(
-  from: string,
-  expression: string,
-  oncePer: OncePerConfiguration,
-  of = guardOfRuns(),
-): Promise<Watched> {
+/** A guard with one job that runs once per period, from an instant on. `tick` delivers a tick now. */
+async function watched(from: string, expression: string, oncePer: OncePerConfiguration, of = guardOfRuns()) {
   const { guard, clock, events } = of;
-  const warnings: string[] = [];
-  events.on('guard:warning', ({ message }) => void warnings.push(message));
+  const warnings = warningsOf(events);
+  /** Moves the clock to an instant. */
   const at = (instant: string): void => {
     const leftMs = Date.parse(instant) - clock.wallMs();
     for (let ms = leftMs; ms > 0; ms -= 200 * 24 * HOUR_MS) clock.advance(Math.min(ms, 200 * 24 * HOUR_MS));
@@ -47,6 +31,7 @@ async function watched(
     scheduledAt: () => new Date(clock.wallMs()),
   });
   await guard.runOverdue();
+  /** The keys of the job's runs, the oldest first. */
   const keys = async () =>
     (await guard.ledger.list({ order: 'oldest-first', limit: 1000 })).map(({ periodKey }) => periodKey);
   const missed = async () => (await guard.ledger.gaps('job')).map(({ key }) => key);
@@ -188,21 +173,12 @@ void test('the checks for late jobs and for ticks without a run read nothing whi
 
 void test('an expression that only its scheduler reads runs, with one warning (S-25)', async () => {
   const of = guardOfRuns();
-  const warnings: string[] = [];
-  of.events.on('guard:warning', ({ message }) => void warnings.push(message));
-  const configuration = {
-    name: 'job',
-    lockAtMostFor: '1m',
-    oncePer: { period: 'day', timeZone: ZONE },
-  } as const;
+  const warnings = warningsOf(of.events);
+  const oncePer = { period: 'day', timeZone: ZONE } as const;
+  const configuration = { name: 'job', lockAtMostFor: '1m', oncePer };
   const schedules = [cron('0 3 L-2 * *', 'node-cron')];
-  const job = callsOf(of.guard).admitOne({
-    place: 'test',
-    configuration,
-    call: () => () => 1,
-    schedules,
-    isAccepted: true,
-  });
+  const declaration = { place: 'test', configuration, call: () => () => 1, schedules };
+  const job = callsOf(of.guard).admitOne({ ...declaration, isAccepted: true });
   const call = { task: () => 1, args: [], call: job.call, scheduledAt: new Date(of.clock.wallMs()) };
   assert.equal((await callsOf(of.guard).execute(job, call)).executed, true);
   of.clock.advance('90h');

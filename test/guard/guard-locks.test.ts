@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { JobGuard, type CronlatchEvents } from 'cronlatch';
+import { JobGuard } from 'cronlatch';
 import { operations } from 'cronlatch/operations';
 import type { LockProvider } from 'cronlatch/provider';
 import { isHoldOwner, newHoldOwner, readHold } from '#cronlatch/core/lease/hold-owner';
-import { guardBench, runningJob } from '../support/benches/guard';
+import { eventsOf, guardBench, runningJob, warningsOf } from '../support/benches/guard';
 import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
 import { JOB } from '../support/benches/lock';
 
@@ -22,15 +22,13 @@ void test('guard.locks shows who holds a lock, and lists all of them', async () 
   assert.equal(state.lockedAt?.toISOString(), '2026-11-20T03:00:00.000Z');
   assert.deepEqual(await guard.locks.list(), [state]);
   assert.deepEqual(await guard.locks.list({ after: JOB.name }), []);
-  job.finish();
-  await job.result;
+  await job.end();
   assert.equal((await guard.locks.inspect(JOB.name))?.isHeld, false);
 });
 
 void test('a forced release frees the lock, is reported with actor and reason, and aborts the holder when it renews', async () => {
   const { guard, other, clock, lines } = guardBench();
-  const forced: CronlatchEvents['lock:forced'][] = [];
-  guard.on('lock:forced', (event) => forced.push(event));
+  const forced = eventsOf(guard, 'lock:forced');
   const job = await runningJob(guard, { ...JOB, keepAlive: true, lockAtLeastFor: '5m' });
   const before = await guard.locks.inspect(JOB.name);
 
@@ -51,8 +49,7 @@ void test('a forced release frees the lock, is reported with actor and reason, a
   const aborted = new Promise((resolve) => job.lock.signal.addEventListener('abort', resolve));
   clock.advance('200s');
   await aborted;
-  job.finish();
-  await job.result;
+  await job.end();
 });
 
 void test('a holder that renews meanwhile is released, and another holder is not', async () => {
@@ -76,8 +73,7 @@ void test('a holder that renews meanwhile is released, and another holder is not
     /^ConflictError: Lock 'job' was not released: its holder has changed meanwhile\.$/,
   );
   assert.equal((await guard.locks.inspect(JOB.name))?.isHeld, true);
-  job.finish();
-  await job.result;
+  await job.end();
 });
 
 void test('a forced release of one holder leaves the next holder its lock, and that of a free lock changes nothing', async () => {
@@ -99,10 +95,8 @@ const AUDIT = { actor: 'anne', reason: 'audit of the books' };
 
 void test('while an operator pauses a lock, every instance skips its job, and the event names who and why', async () => {
   const { guard, clock, otherExecutor } = guardBench();
-  const skips: CronlatchEvents['lock:skipped'][] = [];
-  guard.on('lock:skipped', (event) => void skips.push(event));
-  const warnings: string[] = [];
-  guard.on('guard:warning', ({ message }) => void warnings.push(message));
+  const skips = eventsOf(guard, 'lock:skipped');
+  const warnings = warningsOf(guard);
   const until = new Date('2026-11-23T00:00:00Z');
   const heldBy = 'hold/anne/audit of the books/2026-11-20T03:00:00.000Z';
   const { text, facts } = await operations(guard).pause(LOCK, { ...AUDIT, until: until.toISOString() });
@@ -123,14 +117,12 @@ void test('while an operator pauses a lock, every instance skips its job, and th
 void test('the end of a pause by hand is reported, and frees nothing but a pause', async () => {
   const { guard } = guardBench();
   const act = operations(guard);
-  const forced: CronlatchEvents['lock:forced'][] = [];
-  guard.on('lock:forced', (event) => void forced.push(event));
+  const forced = eventsOf(guard, 'lock:forced');
   await assert.rejects(act.resume(LOCK, AUDIT), /^ConflictError: Lock 'job' is not paused: it is free\.$/);
   const job = await runningJob(guard);
   await assert.rejects(act.resume(LOCK, AUDIT), /^ConflictError: Lock 'job' is not paused: '.+' holds it\.$/);
   await assert.rejects(act.pause(LOCK, AUDIT), /^ConflictError: .+ is held by '.+' until .+\. Try again/);
-  job.finish();
-  await job.result;
+  await job.end();
   await act.pause(LOCK, AUDIT);
   await assert.rejects(act.pause(LOCK, AUDIT), / is paused already, by anne until .+: audit of the books\. /);
   await act.resume(LOCK, { ...AUDIT, reason: 'the audit has ended' });

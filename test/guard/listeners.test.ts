@@ -30,9 +30,7 @@ for (const [how, listener] of Object.entries(FAILING)) {
       EVENTS.map((name) => ({ message: `A listener of '${name}' failed.`, error: broken })),
     );
   });
-}
 
-for (const [how, listener] of Object.entries(FAILING)) {
   void test(`a warning listener that ${how} causes a process warning, not an endless loop (F-90)`, async () => {
     const warned = mock.method(process, 'emitWarning', () => {});
     const { guard, events } = guardBench();
@@ -53,17 +51,7 @@ void test('a job does not wait for its listeners (F-90)', async () => {
   assert.deepEqual(await guard.run(JOB, () => 42), { executed: true, value: 42 });
 });
 
-void test('a removed listener gets no further events', async () => {
-  const { guard } = guardBench();
-  let calls = 0;
-  const stop = guard.on('run:started', () => void (calls += 1));
-  await guard.run(JOB, () => {});
-  stop();
-  await guard.run(JOB, () => {});
-  assert.equal(calls, 1);
-});
-
-void test('a listener may be removed during an event', async () => {
+void test('a listener may be removed during an event, and gets no further ones', async () => {
   const { guard } = guardBench();
   const calls: string[] = [];
   const stop = guard.on('run:started', () => {

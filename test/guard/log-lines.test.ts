@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
-import { LockLostError, LockStorageError, type CronlatchEvents } from 'cronlatch';
+import { type CronlatchEvents, LockLostError, LockStorageError } from 'cronlatch';
 import type { EventName } from 'cronlatch/provider';
-import { guardBench, reasonOf, recordingLogger } from '../support/benches/guard';
+import { eventsOf, guardBench, reasonOf, recordingLogger } from '../support/benches/guard';
 import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
 import { JOB } from '../support/benches/lock';
 
@@ -38,8 +38,10 @@ void test('each event that must be visible without a listener is one line', () =
   assert.deepEqual(lineOf('guard:warning', { message: 'Look here.', error: new Error('why') }), [
     'warn: cronlatch guard:warning: Look here. Cause: Error: why',
   ]);
-  for (const message of ['Is its clock right?', 'Run: ALTER TABLE shedlock;', 'Look here.'])
-    assert.deepEqual(lineOf('guard:warning', { message }), [`warn: cronlatch guard:warning: ${message}`]);
+  for (const message of ['Is its clock right?', 'Run: ALTER TABLE shedlock;', 'Look\nhere.'])
+    assert.deepEqual(lineOf('guard:warning', { message }), [
+      `warn: cronlatch guard:warning: ${message.replace('\n', ' ')}`,
+    ]);
 });
 
 void test('the start of a run is logged if it is made up', () => {
@@ -106,22 +108,16 @@ void test('a completed run is a line with its duration, its scheduled time and i
     "info: cronlatch run:completed: job 'close-day' for 2026-11-20 completed in 12 ms (attempt 2, scheduled at 2026-11-20T03:00:00.000Z).",
   ]);
   for (const [durationMs, text] of [
-    ...([
-      [0.2, '0 ms'],
-      [999.4, '999 ms'],
-      [999.6, '1.0 s'],
-      [59_949, '59.9 s'],
-    ] as const),
-    ...([
-      [59_951, '1 min 0 s'],
-      [3_599_400, '59 min 59 s'],
-      [3_599_600, '1 h 0 min'],
-    ] as const),
-    ...([
-      [93_600_000, '26 h 0 min'],
-      [7_390_000, '2 h 3 min'],
-    ] as const),
-  ])
+    [0.2, '0 ms'],
+    [999.4, '999 ms'],
+    [999.6, '1.0 s'],
+    [59_949, '59.9 s'],
+    [59_951, '1 min 0 s'],
+    [3_599_400, '59 min 59 s'],
+    [3_599_600, '1 h 0 min'],
+    [93_600_000, '26 h 0 min'],
+    [7_390_000, '2 h 3 min'],
+  ] as const)
     assert.deepEqual(lineOf('run:completed', { ...job, durationMs }), [
       `info: cronlatch run:completed: job 'job' completed in ${text}.`,
     ]);
@@ -135,8 +131,7 @@ void test('a job that ended after it had lost its lock is a warning', () => {
 
 void test('a lock-only job that ends after its lease reports it, and a once-per job does not', async () => {
   const { guard, clock } = guardOfRuns();
-  const ended: CronlatchEvents['run:completed'][] = [];
-  guard.on('run:completed', (event) => void ended.push(event));
+  const ended = eventsOf(guard, 'run:completed');
   const outlast = (): void => void clock.advance('11m');
   await guard.run(JOB, outlast);
   await guard.run(JOB, () => {});
@@ -251,22 +246,12 @@ void test('a thrown error stays on one line, however many lines it has', () => {
   assert.deepEqual(lineOf('run:failed', { ...job, error: new Error(text), durationMs: 1 }), [
     "error: cronlatch run:failed: job 'job' failed after 1 ms. Cause: Error: first at second third",
   ]);
-  for (const error of [text, { text, list: Array.from({ length: 50 }, () => text) }]) {
-    const [line, ...more] = lineOf('run:failed', { ...job, error, durationMs: 1 });
-    assert.ok(line?.includes('first') && !/[\r\n]/.test(line));
-    assert.deepEqual(more, []);
-  }
-});
-
-void test('a warning of several lines stays on one line', () => {
-  assert.deepEqual(lineOf('guard:warning', { message: 'first\nsecond' }), [
-    'warn: cronlatch guard:warning: first second.',
-  ]);
+  for (const error of [text, { text, list: Array.from({ length: 50 }, () => text) }])
+    assert.match(failureLine(error), /^[^\r\n]*first[^\r\n]*$/);
 });
 
 void test('the message of an error keeps its trailing dots', () => {
-  const error = new Error("Cannot find module '../jobs'...");
-  assert.match(lineOf('run:failed', { ...job, error, durationMs: 1 })[0] ?? '', /module '\.\.\/jobs'\.\.\.$/);
+  assert.match(failureLine(new Error("Cannot find module '../jobs'...")), /module '\.\.\/jobs'\.\.\.$/);
 });
 
 void test('a name with dots stays unchanged', () => {
@@ -284,3 +269,50 @@ for (const [thrown, shown] of [
     assert.deepEqual(lines, [`error: cronlatch run:failed: job 'job' failed after 0 ms. Cause: ${shown}`]);
   });
 }
+
+const PREFIX = "error: cronlatch run:failed: job 'job' failed after 1 ms. Cause: ";
+
+function failureLine(error: unknown): string {
+  const [line = '', ...more] = lineOf('run:failed', { ...job, error, durationMs: 1 });
+  assert.deepEqual(more, []);
+  return line;
+}
+
+void test('a line has no characters that move the cursor, end the line, change the text direction or are invisible (F-97)', () => {
+  const codes = [...Array(0x20).keys(), ...Array.from({ length: 0x21 }, (_, index) => 0x7f + index)];
+  const invisible = [0xad, 0x200b, 0x200c, 0x200d, 0x2060, 0x2064, 0xfeff, 0xfe0f, 0xe0001, 0xe0041, 0xe007f];
+  const bidi = [
+    0x61c, 0x200e, 0x200f, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069,
+  ];
+  for (const code of [...codes, ...bidi, ...invisible, 0x2028, 0x2029]) {
+    const line = failureLine(new Error(`before${String.fromCodePoint(code)}after`));
+    assert.doesNotMatch(
+      line,
+      /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\p{Default_Ignorable_Code_Point}]/u,
+      code.toString(16),
+    );
+    assert.match(line, /before.*after$/);
+  }
+});
+
+void test('line breaks become spaces, and the text stays readable without the other characters', () => {
+  assert.equal(failureLine(new Error('one\r\ntwo\u0085three')), `${PREFIX}Error: one two three`);
+  assert.equal(failureLine(new Error('\u001b[2K\u202egreen')), `${PREFIX}Error: \\u001b[2K\\u202egreen`);
+  assert.equal(failureLine(new Error('Zoë paid 3 €, 👍')), `${PREFIX}Error: Zoë paid 3 €, 👍`);
+});
+
+void test('a long line is truncated, with the number of missing characters', () => {
+  const line = failureLine(new Error('x'.repeat(5_000_000)));
+  assert.ok(line.length < 9000);
+  assert.match(line, /x… \(4[\d,]+ more characters\)$/);
+  assert.ok(failureLine(new Error('\u001b'.repeat(5_000_000))).length < 9000);
+  assert.ok(failureLine(new Error('x'.repeat(8100))).endsWith('x'));
+});
+
+void test('truncation does not leave half a character', () => {
+  for (const length of [8000, 8001]) {
+    const line = failureLine(new Error(`${'x'.repeat(length)}${'👍'.repeat(500)}`));
+    assert.match(line, /👍… \([\d,]+ more characters\)$/);
+    assert.ok(!line.includes('\ufffd'));
+  }
+});

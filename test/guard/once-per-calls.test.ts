@@ -11,6 +11,9 @@ const brokenKey = (): never => {
   throw new Error('no quarter known');
 };
 
+const away = (): Promise<never> =>
+  Promise.reject(new LockStorageError('refused', { outcome: 'nothing-ran' }));
+
 type Scope = OncePerConfiguration['scope'];
 
 function scoped(scope: Scope) {
@@ -82,8 +85,6 @@ void test('a call without a scheduled time is retried until its own day has ende
   const { guard, clock, accessor, emitted } = guardOfRuns();
   const days: string[] = [];
   const wrapped = guard.wrap(DAILY, () => void days.push(clock.now().toISOString()));
-  const away = (): Promise<never> =>
-    Promise.reject(new LockStorageError('refused', { outcome: 'nothing-ran' }));
   accessor.fail('updateRecord', away, away);
   assert.equal(await wrapped(), undefined);
   clock.advance('1d');
@@ -99,8 +100,6 @@ void test('yesterday’s unanswered call does not replace today’s', async () =
   const job = guard.wrap(DAILY, async () => {
     days.push((await guard.ledger.last('close-day'))?.periodKey);
   });
-  const away = (): Promise<never> =>
-    Promise.reject(new LockStorageError('refused', { outcome: 'nothing-ran' }));
   accessor.fail('updateRecord', away, away, away);
   await job();
   clock.advance('23h');

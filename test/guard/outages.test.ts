@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LockStorageError, SchemaMismatchError, type CronlatchEvents, type JobGuardOptions } from 'cronlatch';
+import { LockStorageError, SchemaMismatchError, type JobGuardOptions } from 'cronlatch';
 import type { LockProvider } from 'cronlatch/provider';
-import { guardBench, reasonOf, recordingLogger, withoutProcess } from '../support/benches/guard';
+import { eventsOf, guardBench, reasonOf, recordingLogger, withoutProcess } from '../support/benches/guard';
 import { JOB, turn } from '../support/benches/lock';
 
 const NAMES = ['close-day', 'send-invoices', 'sync-stock', 'clean-up'];
@@ -46,8 +46,7 @@ const unreachable = () => new LockStorageError('connect ECONNREFUSED', { outcome
 
 void test('an outage of 35 s with four jobs is at most 6 lines, with its length and the lost ticks', async () => {
   const { guard, store, lines, details, tick, pass } = outageBench();
-  const ended: CronlatchEvents['guard:outage'][] = [];
-  guard.on('guard:outage', (event) => void ended.push(event));
+  const ended = eventsOf(guard, 'guard:outage');
   const tickAll = async (): Promise<void> => {
     for (const name of NAMES) await tick(name);
   };

@@ -5,7 +5,7 @@ import { callsOf } from '#cronlatch/guard/calls/calls';
 import type { JobDeclaration } from '#cronlatch/guard/jobs/job';
 import type { JobRegistration } from '#cronlatch/ledger/job-register';
 import type { GuardConfiguration } from 'cronlatch';
-import { withoutProcess } from '../support/benches/guard';
+import { warningsOf, withoutProcess } from '../support/benches/guard';
 import { DAILY, guardOfRuns, type GuardOfRuns } from '../support/benches/guard-of-runs';
 import { refusedConnection } from '../support/faults/accessor';
 import { newGuard } from '../support/benches/guard-with-runs';
@@ -42,12 +42,6 @@ function scheduled(
     const call = { task, args: [], call: () => task, scheduledAt: new Date(clock.wallMs()) };
     return await integration.execute(job, call).catch(() => undefined);
   };
-}
-
-function warningsOf({ events }: Pick<GuardOfRuns, 'events'>): string[] {
-  const warnings: string[] = [];
-  events.on('guard:warning', ({ message }) => void warnings.push(message));
-  return warnings;
 }
 
 /** Begins at a full hour. */
@@ -278,7 +272,7 @@ void test('an instance that disables a job does not silence it for the others', 
   scheduled(of, DAILY);
   await registered(of);
   const disabling = bench({ ...of.options(), events: undefined, instanceName: 'green' });
-  const warnings = warningsOf(disabling);
+  const warnings = warningsOf(disabling.events);
   scheduled(disabling, { ...DAILY, enabled: false });
   assert.equal((await registered(disabling)).declared.disabled, 'job');
   of.clock.advance('5m');
@@ -358,16 +352,6 @@ void test('a late job is a log line', async () => {
   ]);
 });
 
-void test('a job that has only a lock is late, too', async () => {
-  for (const configuration of [JOB, RECORDED]) {
-    const of = bench();
-    scheduled(of, configuration);
-    await registered(of);
-    of.clock.advance('2h');
-    assert.equal((await lateJobs(of)).length, 1);
-  }
-});
-
 void test('a tick that another instance has answered is not late', async () => {
   const of = bench();
   of.guard.on('job:late', () => assert.fail('late'));
@@ -436,7 +420,7 @@ void test('a run of the ledger answers its tick, also if its instance crashed be
 
 void test('a declaration that differs from that of another instance is reported once, with its fields', async () => {
   const of = bench();
-  const warnings = warningsOf(of);
+  const warnings = warningsOf(of.events);
   scheduled(of, DAILY);
   const { declared } = await registered(of);
   assert.deepEqual(warnings, []);
@@ -458,7 +442,7 @@ void test('a declaration that differs from that of another instance is reported 
 
 void test('two dialects that read an expression with both days otherwise are named with their readings', async () => {
   const of = bench();
-  const warnings = warningsOf(of);
+  const warnings = warningsOf(of.events);
   const first = { ...HOURLY, expression: '0 3 1 * 1' };
   callsOf(of.guard).admit([hourly(DAILY, { schedules: [first] })]);
   await registered(of);
@@ -473,13 +457,13 @@ void test('two dialects that read an expression with both days otherwise are nam
 
 void test('a new schedule names the period whose last tick by the old one has no run', async () => {
   const of = bench();
-  const warnings = warningsOf(of);
+  const warnings = warningsOf(of.events);
   scheduled(of, DAILY);
   await registered(of);
   of.clock.advance('90m');
   const { events: _, ...options } = of.options();
   const redeployed = bench(options);
-  const ofRedeployed = warningsOf(redeployed);
+  const ofRedeployed = warningsOf(redeployed.events);
   const evening = { ...HOURLY, expression: '0 22 * * *' };
   callsOf(redeployed.guard).admit([hourly(DAILY, { schedules: [evening] })]);
   await registered(redeployed);
@@ -530,7 +514,7 @@ void test('a job that is declared again and again is registered once', async (t)
 
 void test('a failure of the register is reported once, and the next poll tries again', async (t) => {
   const of = bench();
-  const warnings = warningsOf(of);
+  const warnings = warningsOf(of.events);
   const away = t.mock.method(of.runStore, 'jobs', () => Promise.reject(new LockStorageError('away')));
   scheduled(of, DAILY);
   await of.guard.runOverdue();

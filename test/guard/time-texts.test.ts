@@ -24,20 +24,14 @@ for (const [instant, zone, text] of [
   });
 
 void test('behind a verb, a time has its prepositions', () => {
-  const spoken = [
-    '2026-11-26T02:00Z',
-    '2026-11-25T02:00Z',
-    '2026-10-26T02:00Z',
-    '2025-11-25T02:00Z',
-    '2026-11-26T10:50:05Z',
-  ].map((instant) => spokenTime(new Date(instant), 'Europe/Paris', NOW));
-  assert.deepEqual(spoken, [
-    'at 03:00',
-    'on Wed at 03:00',
-    'on 26 Oct at 03:00',
-    'on 25 Nov 2025 at 03:00',
-    'at 11:50:05',
-  ]);
+  for (const [instant, text] of [
+    ['2026-11-26T02:00Z', 'at 03:00'],
+    ['2026-11-25T02:00Z', 'on Wed at 03:00'],
+    ['2026-10-26T02:00Z', 'on 26 Oct at 03:00'],
+    ['2025-11-25T02:00Z', 'on 25 Nov 2025 at 03:00'],
+    ['2026-11-26T10:50:05Z', 'at 11:50:05'],
+  ] as const)
+    assert.equal(spokenTime(new Date(instant), 'Europe/Paris', NOW), text);
 });
 
 void test('the zone of several jobs is theirs if they agree, and one that this host knows', () => {

@@ -3,19 +3,14 @@ import { test } from 'node:test';
 import { EventHub } from 'cronlatch/provider';
 import { SettableClock } from 'cronlatch/testing';
 import { Upkeep, type Service } from '#cronlatch/guard/upkeep/upkeep';
+import { warningsOf } from '../support/benches/guard';
 import { turn } from '../support/benches/lock';
 
-interface UpkeepBench {
-  readonly upkeep: Upkeep;
-  readonly warnings: string[];
-  /** Passes one poll interval. */
-  readonly poll: () => Promise<void>;
-}
-
-function upkeepOf(...services: Service[]): UpkeepBench {
-  const [clock, events, warnings] = [new SettableClock(), new EventHub(), [] as string[]];
-  events.on('guard:warning', ({ message }) => void warnings.push(message));
+function upkeepOf(...services: Service[]) {
+  const [clock, events] = [new SettableClock(), new EventHub()];
+  const warnings = warningsOf(events);
   const upkeep = new Upkeep(services, { clock, events, pollIntervalMs: 60_000 });
+  /** Passes one poll interval. */
   const poll = async (): Promise<void> => {
     clock.advance('1m');
     await turn();

@@ -50,15 +50,11 @@ export class Calls {
   /** `undefined` once they have been reported. */
   #admitted: AdmittedJob[] | undefined = [];
 
-  constructor(readonly parts: GuardParts) {}
-
-  /**
-   * @param configuration must not change any more, because it is compiled once
-   * @param instance of the class of a decorated method
-   * @throws InvalidLockConfigurationError as `guard.check` does
-   */
-  jobOf(configuration: LabelledConfiguration, instance?: unknown): Job {
-    return this.parts.registry.jobOf(configuration, instance);
+  constructor(
+    guard: object,
+    readonly parts: GuardParts,
+  ) {
+    allCalls.set(guard, this);
   }
 
   /**
@@ -154,7 +150,7 @@ export class Calls {
     this.announce();
     const tick = (args: A, report: CallReport): Promise<TaskResult<T>> => {
       report.scheduledAt = report.check(() => readScheduledTime(() => scheduledAt(...args), name));
-      return this.#execute(job, { task: call(args), args, call, scheduledAt: report.scheduledAt }, report);
+      return this.#execute(job, { task: call(args), args, call }, report);
     };
     return async (...args) => {
       let result: TaskResult<T>;
@@ -211,12 +207,6 @@ function readScheduledTime(scheduledAt: () => unknown, job: string): Date | unde
 
 /** By guard, including guards of another installed copy of cronlatch. */
 const allCalls = processState('integrations', () => new WeakMap<object, Calls>());
-
-export function createCalls(guard: object, parts: GuardParts): Calls {
-  const calls = new Calls(parts);
-  allCalls.set(guard, calls);
-  return calls;
-}
 
 /** Whether a value is a guard, also one of another installed copy of cronlatch. */
 export function isJobGuard(value: unknown): boolean {

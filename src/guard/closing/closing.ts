@@ -49,10 +49,6 @@ export class Closing {
     private readonly events: EventHub,
   ) {}
 
-  get hasBegun(): boolean {
-    return this.#result !== undefined;
-  }
-
   add(hook: GuardHook): void {
     this.#hooks.push(hook);
   }
@@ -66,13 +62,13 @@ export class Closing {
   }
 
   /** @returns a function that stops listening */
-  onSignals(options: CloseOptions, close: () => Promise<unknown>): () => void {
+  onSignals(options: CloseOptions): () => void {
     checkCloseOptions(options);
     if (!isMainThread)
       this.events.warn(
         'closeOnSignals() has no effect in a worker thread, because Node sends it no signals. Let the main thread ask it to call guard.close().',
       );
-    const stopListening = closeOnSignals(close, this.events);
+    const stopListening = closeOnSignals(() => this.close(options), this.events);
     this.#signalListeners.push(stopListening);
     return stopListening;
   }

@@ -3,14 +3,15 @@ import { isOwnName } from '../../core/lock-name';
 import type { CallReport, Skipped } from '../../core/execution/event-hub';
 import { intervalOf, Schedule } from '../../ledger/periods/schedule';
 import {
+  checkJobDefaults,
   compileJob,
   type AdmittedJob,
   type AdmittedOncePerJob,
   type Expected,
   type Job,
   type JobDeclaration,
+  type JobDefaults,
 } from './job';
-import { checkJobDefaults, type JobDefaults } from './job-defaults';
 import { hasTimeFunctions } from './lock-functions';
 import type { JobGuardOptions, LabelledConfiguration } from './job-guard-options';
 
@@ -23,9 +24,9 @@ export class JobRegistry {
   isEnabled = (): boolean => true;
   /** By configuration, which no longer changes, and before by instance if functions return its times. */
   readonly #compiled = new WeakMap<object, WeakMap<LabelledConfiguration, Job>>();
-  readonly #oncePer = new Map<string, AdmittedOncePerJob>();
+  #oncePer: ReadonlyMap<string, AdmittedOncePerJob> = new Map();
   /** The scheduled jobs, by lock name. */
-  readonly #scheduled = new Map<string, AdmittedJob>();
+  #scheduled: ReadonlyMap<string, AdmittedJob> = new Map();
 
   /** @throws InvalidLockConfigurationError naming the option */
   constructor(
@@ -48,7 +49,12 @@ export class JobRegistry {
     return job;
   }
 
-  /** Compiles each configuration, which no longer changes, only once. */
+  /**
+   * Compiles each configuration, which no longer changes, only once.
+   *
+   * @param instance of the class of a decorated method
+   * @throws InvalidLockConfigurationError as `compile` does
+   */
   jobOf(configuration: LabelledConfiguration, instance?: unknown): Job {
     // A method that is called without its instance can have any value instead.
     const isOwn = Object(instance) === instance && hasTimeFunctions(configuration);
@@ -66,8 +72,8 @@ export class JobRegistry {
    * shared, and if two once-per jobs have the same name
    */
   admit<D extends JobDeclaration>(declarations: readonly D[]): (Job & D & Expected)[] {
-    const scheduled = new Map<string, AdmittedJob>();
-    const oncePer = new Map<string, AdmittedOncePerJob>();
+    const scheduled = new Map(this.#scheduled);
+    const oncePer = new Map(this.#oncePer);
     const jobs = declarations.map((declaration) => {
       const job = this.jobOf(declaration.configuration, declaration.instance);
       const schedule = this.#scheduleOf(declaration, job);
@@ -77,7 +83,7 @@ export class JobRegistry {
       // Without a fixed name, two jobs can share a lock only in some calls, if at all.
       const { name, shared } = job.lock;
       if (job.schedules !== undefined && job.nameOf === undefined) {
-        const withLock = scheduled.get(name) ?? this.#scheduled.get(name);
+        const withLock = scheduled.get(name);
         if (withLock !== undefined && !(shared && withLock.lock.shared))
           throw new InvalidLockConfigurationError(
             `Lock '${name}' is used by ${withLock.place} and by ${job.place}. Give one of them another name, or set shared: true on both if they must exclude each other.`,
@@ -85,15 +91,15 @@ export class JobRegistry {
         scheduled.set(name, job);
       }
       if (job.policy === undefined) continue;
-      const withName = oncePer.get(job.policy.job) ?? this.#oncePer.get(job.policy.job);
+      const withName = oncePer.get(job.policy.job);
       if (withName !== undefined)
         throw new InvalidLockConfigurationError(
           `Two once-per jobs have the name '${job.policy.job}': ${withName.place} and ${job.place}. The ledger identifies a job by its name, so give each job its own.`,
         );
       oncePer.set(job.policy.job, job);
     }
-    for (const [name, job] of scheduled) this.#scheduled.set(name, job);
-    for (const [name, job] of oncePer) this.#oncePer.set(name, job);
+    this.#scheduled = scheduled;
+    this.#oncePer = oncePer;
     for (const job of jobs) this.#warnOfFrequentTicks(job);
     return jobs;
   }

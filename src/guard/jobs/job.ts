@@ -1,37 +1,33 @@
-import { InvalidLockConfigurationError, type LockedTask } from '../../core';
-import type { CompiledLock } from '../../core/lock-configuration';
+import { InvalidLockConfigurationError, type LockConfiguration, type LockedTask } from '../../core';
 import { hostTimeZone } from '../../core/clock';
+import { parseDuration, parsePositiveDuration } from '../../core/duration';
+import { compileLock, withDefaults, type CompiledLock } from '../../core/lock-configuration';
+import { checkNameLength, DEFAULT_NAME_LENGTH } from '../../core/lock-name';
 import type { DeclaredJob, DeclaredSchedule } from '../../ledger';
 import type { Expectation } from '../../ledger/expected';
 import { everyDay } from '../../ledger/periods/calendar';
+import { checkTimeZone } from '../../ledger/periods/time-zone';
 import { parseJobPolicy, type JobPolicy } from '../../ledger/policy/job-policy';
-import { compileLockWithDefaults, type JobDefaults } from './job-defaults';
 import { withReturnedTimes } from './lock-functions';
-import type { LabelledConfiguration } from './job-guard-options';
+import type { JobGuardOptions, LabelledConfiguration } from './job-guard-options';
 import { checkJobOptions, parseSwitch } from './check-options';
 
 /** A job whose configuration is checked and parsed once, so that its ticks do not have to. */
 export type Job = LockJob | OncePerJob;
 
-interface CompiledJob {
+interface LockJob {
   readonly lock: CompiledLock;
   /** Throws an InvalidLockConfigurationError if the option `enabled` fails. */
   readonly isEnabled: () => boolean;
-}
-
-interface LockJob extends CompiledJob {
   readonly policy: undefined;
   /** Returns the name of the lock for the arguments of a call. `lock.name` is then only a label. */
-  readonly nameOf: ((...args: never[]) => string) | undefined;
+  readonly nameOf: LabelledConfiguration['nameOf'];
 }
 
-export interface OncePerJob extends CompiledJob {
+export interface OncePerJob extends Omit<LockJob, 'policy'> {
   readonly policy: JobPolicy;
   readonly nameOf: undefined;
 }
-
-/** `maxRandomDelay`: its ticks come up to so many milliseconds later. */
-type ScheduledBy = DeclaredSchedule & { readonly maxRandomDelay?: number | undefined };
 
 /** A job as an integration declares it to the guard. */
 export interface JobDeclaration {
@@ -43,8 +39,12 @@ export interface JobDeclaration {
   readonly call: (args: readonly unknown[]) => LockedTask<unknown>;
   /** Whether an overdue run may start here now. Default: always. */
   readonly isReady?: (() => boolean) | undefined;
-  /** Set for a job that the integration schedules itself. No other scheduled job may have its lock. */
-  readonly schedules?: readonly ScheduledBy[] | undefined;
+  /**
+   * Set for a job that the integration schedules itself. No other scheduled job may have its lock. `maxRandomDelay`: its ticks
+   * come up to so many milliseconds later.
+   */
+  readonly schedules?:
+    readonly (DeclaredSchedule & { readonly maxRandomDelay?: number | undefined })[] | undefined;
   /** A scheduler has accepted the schedules, so none is refused here. */
   readonly isAccepted?: true | undefined;
   /** A call without a scheduled time is the tick of the newest one. */
@@ -75,6 +75,59 @@ export interface JobCall<T> {
   readonly scope?: string;
   /** `false`: the caller repeats the call itself. */
   readonly willRetry?: boolean;
+}
+
+export type JobDefaults = Readonly<ReturnType<typeof checkJobDefaults>>;
+
+/** @throws InvalidLockConfigurationError naming the option */
+export function checkJobDefaults(options: JobGuardOptions) {
+  const { nameLength = DEFAULT_NAME_LENGTH, defaultTimeZone: timeZone } = options;
+  const { defaultLockAtMostFor, defaultLockAtLeastFor, defaultKeepAlive } = options;
+  const mostMs =
+    defaultLockAtMostFor === undefined
+      ? Infinity
+      : parsePositiveDuration(defaultLockAtMostFor, 'defaultLockAtMostFor');
+  const leastMs = parseDuration(defaultLockAtLeastFor ?? 0, 'defaultLockAtLeastFor');
+  const renewEveryMs =
+    defaultKeepAlive === undefined || typeof defaultKeepAlive === 'boolean'
+      ? 0
+      : parsePositiveDuration(defaultKeepAlive, 'defaultKeepAlive');
+  if (leastMs > mostMs) {
+    throw new InvalidLockConfigurationError(
+      `defaultLockAtLeastFor (${defaultLockAtLeastFor}) is longer than defaultLockAtMostFor (${defaultLockAtMostFor}).`,
+    );
+  }
+  if (renewEveryMs > mostMs / 2) {
+    throw new InvalidLockConfigurationError(
+      `defaultKeepAlive (${defaultKeepAlive}) is longer than half of defaultLockAtMostFor (${defaultLockAtMostFor}): one late renewal would lose the lease.`,
+    );
+  }
+  if (timeZone !== undefined) checkTimeZone(timeZone, 'defaultTimeZone');
+  return {
+    nameLength: checkNameLength(nameLength),
+    lockAtMostFor: defaultLockAtMostFor,
+    lockAtLeastFor: defaultLockAtLeastFor,
+    keepAlive: defaultKeepAlive,
+    timeZone,
+  };
+}
+
+/** @throws InvalidLockConfigurationError naming the lock and the value, and the defaults that contradict it */
+function compileLockWithDefaults(lock: LockConfiguration, defaults: JobDefaults, job: string): CompiledLock {
+  try {
+    return compileLock(withDefaults(lock, defaults), defaults.nameLength, job);
+  } catch (error) {
+    if (!(error instanceof InvalidLockConfigurationError)) throw error;
+    const inherited = (['lockAtMostFor', 'lockAtLeastFor', 'keepAlive'] as const).filter(
+      (option) =>
+        lock[option] === undefined && defaults[option] !== undefined && error.message.includes(`${option} (`),
+    );
+    if (inherited.length === 0) throw error;
+    throw new InvalidLockConfigurationError(
+      `${error.message} The job does not set ${inherited.join(' and ')}, so the guard's default applies.`,
+      { cause: error },
+    );
+  }
 }
 
 /** @throws InvalidLockConfigurationError naming the lock or the job, the option and its value */

@@ -11,23 +11,15 @@ import type {
   MethodOptions,
 } from './job-guard-options';
 
-type Named = GuardConfiguration<[jobs: never]>;
-type NamedBy<A extends unknown[]> = LockByArguments<A, [jobs: never]>;
-
 /** Replaces a name function by a label, by default the name of the handler, so that all other code can rely on a name. */
 export function labelled<A extends unknown[]>(
-  configuration: (Named | NamedBy<A>) & MethodOptions,
+  configuration: (GuardConfiguration<[jobs: never]> | LockByArguments<A, [jobs: never]>) & MethodOptions,
   handlerName: string,
 ): LabelledConfiguration & MethodOptions {
-  if (!isNamedByArguments(configuration)) return configuration;
-  const { name, label = handlerName, ...others } = configuration;
-  return { ...others, name: label, nameOf: (...args: unknown[]) => name(...(args as A)) };
-}
-
-function isNamedByArguments<A extends unknown[]>(
-  configuration: Named | NamedBy<A>,
-): configuration is NamedBy<A> {
-  return typeof configuration.name === 'function';
+  const { name, ...others } = configuration;
+  if (typeof name !== 'function') return { ...others, name };
+  const { label = handlerName, ...lock } = others as Omit<LockByArguments<A>, 'name'> & MethodOptions;
+  return { ...lock, name: label, nameOf: (...args: unknown[]) => name(...(args as A)) };
 }
 
 /** @throws InvalidLockConfigurationError if the name function throws or returns an invalid name */

@@ -110,16 +110,16 @@ const CONSEQUENCES: { readonly [K in LoggedEvent]?: string } = {
   'job:late': 'no instance has answered this tick',
 };
 
-/** Decides whether a line repeats what the log has already. */
-interface Repeats {
-  write(name: EventName, event: object, write: (isRepeat: boolean) => void): void;
-}
-
-/** Logs one line or one entry per event, if the logger has a method for its level. */
+/**
+ * Logs one line or one entry per event, if the logger has a method for its level.
+ *
+ * @param outages decide whether a line repeats what the log has already
+ */
 export function logEvents(
   events: EventHub,
   logger: Logger | StructuredLogger,
-  { instance, repeats }: { readonly instance: string; readonly repeats: Repeats },
+  instance: string,
+  outages: { write(name: EventName, event: object, write: (isRepeat: boolean) => void): void },
 ): void {
   const isConsole = logger === consoleLogger || logger === console;
   const write = <K extends LoggedEvent>(name: K, event: CronlatchEvents[K], level: LogLevel): void => {
@@ -129,7 +129,7 @@ export function logEvents(
   };
   for (const name of Object.keys(LOGGED) as LoggedEvent[]) {
     events.on(name, (event: CronlatchEvents[typeof name]) =>
-      repeats.write(name, event, (isRepeat) => write(name, event, isRepeat ? 'debug' : levelOf(name, event))),
+      outages.write(name, event, (isRepeat) => write(name, event, isRepeat ? 'debug' : levelOf(name, event))),
     );
   }
 }

@@ -40,7 +40,6 @@ interface Outage {
 export class Outages {
   #current: Outage | undefined;
   #cancelProbe: (() => void) | undefined;
-  #stopCounting = (): void => {};
   #hasStopped = false;
 
   /** @param options.store its name, for the log */
@@ -57,6 +56,7 @@ export class Outages {
     events.on('lock:failed', ({ willRetry, error }) => {
       if (willRetry && isOfStore(error)) this.#current?.retried.add(error);
     });
+    events.on('tick', (event) => this.#countLostTick(event));
   }
 
   #countLostTick({ outcome, error, name, job = name }: TickEvent): void {
@@ -83,13 +83,11 @@ export class Outages {
   }
 
   #begin(event: object): void {
-    const { lockProvider, clock, events } = this.options;
+    const { lockProvider, clock } = this.options;
     if (this.#current !== undefined || this.#hasStopped || !isFailure(event)) return;
     if (lockProvider.probe === undefined) return;
-    const [lostTicks, retried] = [new Map<string, number>(), new WeakSet()];
-    const sinceMs = clock.monotonicMs();
-    this.#stopCounting = events.on('tick', (tick) => this.#countLostTick(tick));
-    this.#current = { first: event, sinceMs, waiting: [], lostTicks, retried, retriedTicks: 0 };
+    const counts = { lostTicks: new Map<string, number>(), retried: new WeakSet(), retriedTicks: 0 };
+    this.#current = { first: event, sinceMs: clock.monotonicMs(), waiting: [], ...counts };
     // Without the process, the lines that wait would be lost.
     this.#probeIn(FIRST_PROBE_MS, { keepAlive: true });
   }
@@ -135,7 +133,6 @@ export class Outages {
     const current = this.#current;
     this.#current = undefined;
     if (current === undefined) return;
-    this.#stopCounting();
     for (const write of current.waiting) write(false);
     if (current.warnedAtMs === undefined || this.#hasStopped) return;
     const lastedMs = Math.round(this.options.clock.monotonicMs() - current.sinceMs);

@@ -13,25 +13,7 @@ import { sumOf, type OverdueResult, type Service, type StartedRuns } from './upk
 const LONGEST_WAIT_MS = 60_000;
 const MOST_SCOPES = 1000;
 
-/** The jobs of one check that may run, and the scopes of them that have overdue runs. Each scope is there once. */
-class FoundScopes {
-  readonly #scopes = new Map<string, JobScope>();
-  readonly #jobs: ReadonlyMap<string, AdmittedOncePerJob>;
-
-  constructor(readonly jobs: readonly AdmittedOncePerJob[]) {
-    this.#jobs = new Map(jobs.map((job) => [job.policy.job, job]));
-  }
-
-  get all(): readonly JobScope[] {
-    return [...this.#scopes.values()];
-  }
-
-  add(name: string, scope: string, madeUp?: JobScope['madeUp']): void {
-    const id = JSON.stringify([name, scope]);
-    const job = this.#jobs.get(name);
-    if (job !== undefined && (madeUp || !this.#scopes.has(id))) this.#scopes.set(id, { job, scope, madeUp });
-  }
-}
+type AddScope = (job: string, scope: string, madeUp?: JobScope['madeUp']) => void;
 
 /** Starts the overdue runs of the admitted once-per jobs of one guard, and makes up scheduled times without a tick. */
 export class OverdueRuns implements Service {
@@ -47,7 +29,7 @@ export class OverdueRuns implements Service {
 
   constructor(
     private readonly runner: OncePerJobRunner,
-    private readonly registered: Pick<Register, 'pollIntervalMs' | 'settle'>,
+    private readonly registered: Register,
   ) {
     const { pollIntervalMs } = registered;
     if (pollIntervalMs !== undefined)
@@ -62,11 +44,16 @@ export class OverdueRuns implements Service {
     await this.registered.settle();
     const mayRun = ({ isEnabled, isReady, policy: { job } }: AdmittedOncePerJob): boolean =>
       this.#mayRun(isEnabled, ` of job '${job}': its enabled function`) && isReady?.() !== false;
-    const jobs = registry.all.filter(mayRun);
-    const found = new FoundScopes(jobs);
-    if (jobs.length > 0) await this.#findOverdue(found);
+    const jobs = new Map(registry.all.filter(mayRun).map((job) => [job.policy.job, job]));
+    const found = new Map<string, JobScope>();
+    const add: AddScope = (name, scope, madeUp) => {
+      const id = JSON.stringify([name, scope]);
+      const job = jobs.get(name);
+      if (job !== undefined && (madeUp || !found.has(id))) found.set(id, { job, scope, madeUp });
+    };
+    if (jobs.size > 0) await this.#findOverdue([...jobs.values()], add);
     let failure: Error | undefined;
-    await this.#findUnanswered(found).catch((error: unknown) => (failure = error as Error));
+    await this.#findUnanswered([...jobs.values()], add).catch((error) => (failure = error as Error));
     // Jobs that share a lock would only block each other, so they run one after the other.
     const lastOf = new Map<string, Promise<OverdueResult>>();
     const runInTurn = (each: JobScope): Promise<OverdueResult> => {
@@ -75,35 +62,33 @@ export class OverdueRuns implements Service {
       lastOf.set(name, result);
       return result;
     };
-    return { ended: Promise.all(found.all.map(runInTurn)).then(sumOf), failure };
+    return { ended: Promise.all([...found.values()].map(runInTurn)).then(sumOf), failure };
   }
 
-  async #findOverdue(found: FoundScopes): Promise<void> {
+  async #findOverdue(jobs: readonly AdmittedOncePerJob[], add: AddScope): Promise<void> {
     const { ticksToRetry, context } = this.runner;
-    for (const { policy, scope } of ticksToRetry.values()) found.add(policy.job, scope);
-    for (const { policy } of found.jobs)
-      if (typeof policy.scope === 'string' && this.#mayHaveMissed(policy))
-        found.add(policy.job, policy.scope);
-    const names = found.jobs.map(({ policy }) => policy.job);
-    for (const { job, scope } of await context.store.overdue(names, limitOf(context))) found.add(job, scope);
+    for (const { policy, scope } of ticksToRetry.values()) add(policy.job, scope);
+    for (const { policy } of jobs)
+      if (typeof policy.scope === 'string' && this.#mayHaveMissed(policy)) add(policy.job, policy.scope);
+    const names = jobs.map(({ policy }) => policy.job);
+    for (const { job, scope } of await context.store.overdue(names, limitOf(context))) add(job, scope);
   }
 
   /** Adds jobs whose newest scheduled time has no run. Reads nothing while no job has a new one. */
-  async #findUnanswered(found: FoundScopes): Promise<void> {
+  async #findUnanswered(jobs: readonly AdmittedOncePerJob[], add: AddScope): Promise<void> {
     const { store, clock } = this.runner.context;
     const options = limitOf(this.runner.context);
     const wall = new Date(clock.wallMs());
-    const newest = new Map<string, number>();
-    const candidates = found.jobs.filter(({ policy: { job }, schedules, expectation }) => {
+    const candidates = jobs.flatMap((job) => {
+      const { policy, schedules, expectation } = job;
       const at = expectation.declaredAt && expectation.schedule?.newest(wall);
-      if (!this.#hasWaited(at, wall, schedules) || this.#answered.get(job) === at.getTime()) return false;
-      newest.set(job, at.getTime());
-      return true;
+      if (!this.#hasWaited(at, wall, schedules)) return [];
+      return this.#answered.get(policy.job) === at.getTime() ? [] : [{ job, hereMs: at.getTime() }];
     });
     if (candidates.length === 0) return;
     const answered = new Map<string, number>();
     const { now, jobs: registered } = await store.jobs(options);
-    const open = candidates.flatMap((job) => {
+    const open = candidates.flatMap(({ job, hereMs }) => {
       const { policy, schedules } = job;
       const stored = registered.find((each) => each.job === policy.job);
       // During a rolling deployment, other instances may have other times.
@@ -112,7 +97,6 @@ export class OverdueRuns implements Service {
       const expectation = expectationOf(stored);
       const at = expectation.schedule?.previous(now);
       if (!this.#hasWaited(at, now, schedules)) return [];
-      const hereMs = newest.get(policy.job) ?? 0;
       if (at.getTime() >= hereMs) answered.set(policy.job, hereMs); // Else the clock of this host is ahead.
       const isAnswered = policy.period.kind === 'tick' && Number(stored.answeredAt ?? NaN) >= at.getTime();
       if (isAnswered || !mayBeMadeUp({ policy, expectation }, at, { now })) return [];
@@ -129,7 +113,7 @@ export class OverdueRuns implements Service {
       const hasTicked = own.some((run) => madeUpMark(run) === undefined);
       const ofFunction = (): Promise<string[]> | [] => (hasTicked ? [] : this.#newestScopesOf(job, period));
       const scopes = typeof scope === 'string' ? [scope] : await ofFunction();
-      for (const each of scopes) if (own.every((run) => run.scope !== each)) found.add(job, each, madeUp);
+      for (const each of scopes) if (own.every((run) => run.scope !== each)) add(job, each, madeUp);
     }
     // After a read that failed, the next check looks again.
     for (const [job, atMs] of answered) this.#answered.set(job, atMs);

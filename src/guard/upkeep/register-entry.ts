@@ -1,6 +1,6 @@
 import type { TickEvent } from '../../core';
 import type { DeclaredJob } from '../../ledger';
-import { NEVER, scheduleOf } from '../../ledger/expected';
+import { scheduleOf } from '../../ledger/expected';
 import { intervalOf } from '../../ledger/periods/schedule';
 import { calendarPeriodsOf } from '../../ledger/policy/job-policy';
 import type { AdmittedJob } from '../jobs/job';
@@ -11,9 +11,8 @@ export class RegisterEntry {
   isPending = true;
   answeredAt: Date | undefined;
   sentAt: Date | undefined;
-  /** The newest time that may be late. */
-  #dueAt = NEVER;
-  #settledAt = NEVER;
+  /** The newest time that may have been late. The register and the ledger have shown whether it was. */
+  settledAt: Date | undefined;
 
   constructor(
     readonly job: AdmittedJob,
@@ -24,23 +23,17 @@ export class RegisterEntry {
     if ((this.answeredAt ?? scheduledAt) <= scheduledAt) this.answeredAt = scheduledAt;
   }
 
-  /** Whether a time before this one may be late. */
-  isDue(before: Date): boolean {
+  /** The newest time before this one that may be late. */
+  dueBefore(before: Date): Date | undefined {
     const { declared, job, answeredAt = new Date(0) } = this;
     const { declaredAt } = job.expectation;
-    if (this.isPending || declared.disabled || declaredAt === undefined) return false;
+    if (this.isPending || declared.disabled || declaredAt === undefined) return undefined;
     const everyMs = intervalOf(declared.schedules);
     const since = answeredAt > declaredAt ? answeredAt : declaredAt;
     const due =
       everyMs === undefined ? scheduleOf(declared)?.newest(before) : new Date(since.getTime() + everyMs);
-    this.#dueAt = due ?? NEVER;
-    const dueMs = this.#dueAt.getTime();
-    return dueMs <= before.getTime() && dueMs > since.getTime() && dueMs !== this.#settledAt.getTime();
-  }
-
-  /** The register and the ledger have shown whether it is late, if it was due before by the database's clock, too. */
-  settle(before: Date): void {
-    if (this.#dueAt <= before) this.#settledAt = this.#dueAt;
+    if (due === undefined || due > before || due <= since) return undefined;
+    return due.getTime() === this.settledAt?.getTime() ? undefined : due;
   }
 
   /** Jobs that share a lock are one job of the register. */
@@ -55,14 +48,11 @@ export class RegisterEntry {
   }
 }
 
-/** Another instance may still answer a tick that this one has skipped for such a reason. */
-const NO_ANSWER: ReadonlySet<string | undefined> = new Set(['disabled', 'closing']);
-/** A once-per job may have no run of its period then. */
-const NO_RUN: ReadonlySet<string | undefined> = new Set(['locked', 'running-here', 'calendar']);
-
 /** Whether a tick shows that its scheduled time needs no further answer. */
 export function isAnswer({ outcome, reason }: TickEvent, { job }: RegisterEntry): boolean {
-  if (outcome === 'lock-failed' || NO_ANSWER.has(reason)) return false;
-  const periods = job.policy && calendarPeriodsOf(job.policy);
-  return periods === undefined || !NO_RUN.has(reason);
+  // Another instance may still answer a tick that this one has skipped.
+  if (outcome === 'lock-failed' || reason === 'disabled' || reason === 'closing') return false;
+  // A once-per job may have no run of its period then.
+  const mayLackRun = reason === 'locked' || reason === 'running-here' || reason === 'calendar';
+  return !mayLackRun || job.policy === undefined || calendarPeriodsOf(job.policy) === undefined;
 }

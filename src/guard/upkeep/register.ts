@@ -77,9 +77,8 @@ export class Register implements JobKeeper, Service {
   }
 
   /** Registers, and writes what has been answered. Never rejects. */
-  async settle(): Promise<void> {
-    this.#settling ??= this.#settle().finally(() => (this.#settling = undefined));
-    await this.#settling;
+  settle(): Promise<void> {
+    return (this.#settling ??= this.#settle().finally(() => (this.#settling = undefined)));
   }
 
   async #settle(): Promise<void> {
@@ -89,9 +88,8 @@ export class Register implements JobKeeper, Service {
   }
 
   /** Registers, writes what has been answered, and reports late jobs. Never rejects. */
-  async run(): Promise<void> {
-    this.#polling ??= this.#poll().finally(() => (this.#polling = undefined));
-    await this.#polling;
+  run(): Promise<void> {
+    return (this.#polling ??= this.#poll().finally(() => (this.#polling = undefined)));
   }
 
   /** Sends what has not been sent, and waits for it. */
@@ -196,12 +194,15 @@ export class Register implements JobKeeper, Service {
   async #reportLate(): Promise<void> {
     const { store, clock, events, lockProvider } = this.context;
     const before = new Date(clock.wallMs() - this.lateAfterMs);
-    const due = [...this.#entries].filter(([, entry]) => entry.isDue(before));
+    const due = [...this.#entries].flatMap(([job, entry]) => {
+      const at = entry.dueBefore(before);
+      return at === undefined ? [] : [{ job, entry, at }];
+    });
     if (due.length === 0) return;
     const register = await store.jobs(limitOf(this.context));
     const runs = await store.latest(limitOf(this.context));
     const of = { now: register.now, lateAfterMs: this.lateAfterMs };
-    for (const [job, entry] of due) {
+    for (const { job, entry, at } of due) {
       const stored = register.jobs.find((each) => each.job === job);
       // An operator may have deleted its row.
       if (stored === undefined) entry.isPending = true;
@@ -210,7 +211,7 @@ export class Register implements JobKeeper, Service {
       const { lock: name } = entry.declared;
       // The next poll looks again.
       if (late && isHeldBack(entry, await lockProvider.inspect?.(name))) continue;
-      entry.settle(new Date(register.now.getTime() - this.lateAfterMs));
+      if (at.getTime() <= register.now.getTime() - this.lateAfterMs) entry.settledAt = at;
       if (late !== undefined) events.emit('job:late', { name, job, scheduledAt: late });
     }
   }

@@ -109,11 +109,12 @@ export class LedgerRunCoordinator implements RunCoordinator {
   #taskOf(name: string): DistributedTask {
     const known = this.#tasks.get(name);
     if (known !== undefined) return known;
-    if (this.#calls.parts.oncePerRunner?.registry.get(name) !== undefined)
+    const { registry } = this.#calls.parts;
+    if (registry.get(name) !== undefined)
       throw new InvalidLockUseError(
         `Distributed task '${name}' has the name of a once-per job: give one of them another name.`,
       );
-    const job = this.#calls.jobOf(configurationOf(name, this.#calls, this.#lockAtMostFor));
+    const job = registry.jobOf(configurationOf(name, this.#calls, this.#lockAtMostFor));
     const created = new DistributedTask(this.#calls, job);
     this.#tasks.set(name, created);
     return created;

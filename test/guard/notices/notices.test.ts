@@ -9,7 +9,7 @@ import {
 } from 'cronlatch';
 import { dailyJob } from '../../cli/year-of-runs';
 import { signal } from '../../support/benches/executor';
-import { DAILY, guardOfRuns, type GuardOfRuns } from '../../support/benches/guard-of-runs';
+import { DAILY, failOnce, type GuardOfRuns, guardOfRuns, ONCE } from '../../support/benches/guard-of-runs';
 import { eventually } from '../../support/clocks/eventually';
 import type { Notice, Notify } from 'cronlatch/notify';
 import { operations } from 'cronlatch/operations';
@@ -19,7 +19,6 @@ import { newGuard } from '../../support/benches/guard-with-runs';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-const ONCE = { ...DAILY, oncePer: { ...DAILY.oncePer, retry: { maxAttempts: 1 } } } as const;
 
 interface NoticeBench extends GuardOfRuns {
   readonly sent: Notice[];
@@ -34,11 +33,6 @@ function bench(options: Parameters<typeof guardOfRuns>[0] = {}): NoticeBench {
   const another: NoticeBench['another'] = (own) =>
     newGuard({ ...made.options(), notify, events: undefined, ...own });
   return { ...made, sent, another };
-}
-
-async function failOnce({ guard }: GuardOfRuns, at?: Date): Promise<void> {
-  const fail = (): never => assert.fail('no disk');
-  await guard.run({ ...ONCE, at }, fail).catch(() => {});
 }
 
 void test('a run that fails permanently is noticed once, with the command to type', async () => {
@@ -335,14 +329,8 @@ void test('a guard that cannot keep notices, and an invalid notify, are refused'
 });
 
 void test('without notify, a check reads no more than before', async () => {
-  const read: string[] = [];
   const { runStore, guard } = guardOfRuns();
-  const spied = (method: 'latest' | 'jobs'): void => {
-    const original = runStore[method].bind(runStore) as (...args: unknown[]) => Promise<never>;
-    Object.assign(runStore, { [method]: (...args: unknown[]) => (read.push(method), original(...args)) });
-  };
-  spied('latest');
-  spied('jobs');
+  const reads = (['latest', 'jobs'] as const).map((name) => mock.method(runStore, name).mock);
   await guard.runOverdue();
-  assert.deepEqual(read, []);
+  for (const read of reads) assert.equal(read.callCount(), 0);
 });

@@ -4,14 +4,13 @@ import { inspect } from 'node:util';
 import { InvalidLockConfigurationError } from 'cronlatch';
 import { webhook } from 'cronlatch/notify';
 import { closing } from '../../support/benches/closing';
-import { DAILY, guardOfRuns, type GuardOfRuns } from '../../support/benches/guard-of-runs';
+import { failOnce, guardOfRuns, type GuardOfRuns } from '../../support/benches/guard-of-runs';
 import { ANSWERS, isSigned, Receiver } from '../../support/servers/receiver';
 import { operations } from 'cronlatch/operations';
 
 const SECRET = 'top-secret-signing-key';
 const LIMIT_MS = 10_000;
 const RETRIED_AFTER_MS = 30_000;
-const ONCE = { ...DAILY, oncePer: { ...DAILY.oncePer, retry: { maxAttempts: 1 } } } as const;
 
 interface WebhookBench extends GuardOfRuns {
   readonly receiver: Receiver;
@@ -42,10 +41,6 @@ function testWebhook(name: string, body: (bench: WebhookBench) => Promise<void>)
     assert.doesNotMatch(await shown(), /top-secret|127\.0\.0\.1/);
     assert.ok(!(await shown()).includes(`:${receiver.port}`));
   });
-}
-
-async function failOnce({ guard }: GuardOfRuns): Promise<void> {
-  await guard.run(ONCE, () => assert.fail('no disk')).catch(() => {});
 }
 
 testWebhook('a webhook gets a signed request, with the id in a header and in the body', async (made) => {

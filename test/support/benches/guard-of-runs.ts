@@ -26,3 +26,11 @@ export const DAILY = {
   ...{ name: 'close-day', lockAtMostFor: '10m' },
   oncePer: { period: 'day', timeZone: 'Europe/Paris' },
 } as const;
+
+/** The same with one attempt. */
+export const ONCE = { ...DAILY, oncePer: { ...DAILY.oncePer, retry: { maxAttempts: 1 } } } as const;
+
+/** A run that fails permanently. */
+export async function failOnce({ guard }: Pick<GuardOfRuns, 'guard'>, at?: Date): Promise<void> {
+  await guard.run({ ...ONCE, at }, () => Promise.reject(new Error('no disk'))).catch(() => {});
+}

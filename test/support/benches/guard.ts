@@ -37,6 +37,8 @@ export interface RunningJob {
   readonly lock: Lock;
   readonly result: Promise<TaskResult<unknown>>;
   readonly finish: (value?: unknown) => void;
+  /** Finishes it, and waits for its end. */
+  readonly end: () => Promise<void>;
   readonly fail: (error: unknown) => void;
 }
 
@@ -53,7 +55,11 @@ export async function runningJob(
   });
   result.catch(() => {}); // The caller handles rejections.
   const lock = await Promise.race([started.promise, withoutStart(result)]);
-  return { lock, result, finish: end.resolve, fail: end.reject };
+  const finishAndWait = async (): Promise<void> => {
+    end.resolve(undefined);
+    await result;
+  };
+  return { lock, result, finish: end.resolve, end: finishAndWait, fail: end.reject };
 }
 
 /** Rejects when the run has ended, because waiting for its start would then never end. */
@@ -80,9 +86,18 @@ export function nextEvent<K extends EventName>(guard: JobGuard, name: K): Promis
   });
 }
 
+type Events = Pick<JobGuard, 'on'>;
+
+/** The events of this name from now on. */
+export function eventsOf<K extends EventName>(events: Events, name: K): readonly CronlatchEvents[K][] {
+  const received: CronlatchEvents[K][] = [];
+  events.on(name, (event) => void received.push(event));
+  return received;
+}
+
 /** The messages of the warnings from now on. */
-export function warningsOf(guard: JobGuard): readonly string[] {
+export function warningsOf(events: Events): readonly string[] {
   const warnings: string[] = [];
-  guard.on('guard:warning', ({ message }) => void warnings.push(message));
+  events.on('guard:warning', ({ message }) => void warnings.push(message));
   return warnings;
 }

@@ -90,7 +90,7 @@ export class Instance {
     try {
       const integration = callsOf(this.#guard);
       const tick = { task: own, args: [scope], call: () => task, scheduledAt };
-      const result = await integration.execute(integration.jobOf(job.configuration), tick);
+      const result = await integration.execute(integration.parts.registry.jobOf(job.configuration), tick);
       call.answer = { result, order: history.nextOrder() };
     } catch (error) {
       call.answer = { error, order: history.nextOrder() };
@@ -103,7 +103,7 @@ export class Instance {
       const call = (): (() => Promise<HandlerRun>) => () => this.#handle(job);
       const integration = callsOf(this.#guard);
       const tick = { task: inner, args: [scope], call };
-      const inside = integration.execute(integration.jobOf(job.configuration), tick);
+      const inside = integration.execute(integration.parts.registry.jobOf(job.configuration), tick);
       return await inside.catch(() => {}); // Nothing ran, so its handler continues.
     });
   }
