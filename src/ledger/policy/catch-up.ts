@@ -1,8 +1,8 @@
 import { parsePositiveDuration, type Duration } from '../../core/duration';
 import type { CalendarAnswer, CalendarFailure } from '../periods/calendar';
-import type { CalendarPeriod } from '../periods/period';
+import type { CalendarPeriod, PeriodOptions } from '../periods/period';
 import { refuseOption } from '../../core/options';
-import { checkCount, type PolicySubject } from './policy-subject';
+import { checkCount } from './retry';
 
 /** Which missed periods are run later. `'none'`: they stay gaps. */
 export type CatchUp = 'none' | 'latest' | 'all';
@@ -32,13 +32,17 @@ const POLICIES: readonly string[] = ['none', 'latest', 'all'] satisfies CatchUp[
 const MOST_RUNS = 1000;
 
 /** @throws InvalidLockConfigurationError naming the option and its value */
-export function parseCatchUpPolicy(options: CatchUpOptions, { of, endless }: PolicySubject): CatchUpPolicy {
+export function parseCatchUpPolicy(
+  options: CatchUpOptions,
+  kind: PeriodOptions['kind'],
+  of: string,
+): CatchUpPolicy {
   const { catchUp = 'none', catchUpWindow = '7d', catchUpLimit = 31 } = options;
   const refuse = (why: string): never => refuseOption(`catchUp ${of}`, catchUp, why);
   if (!POLICIES.includes(catchUp)) refuse(`it must be 'none', 'latest' or 'all'`);
-  if (endless === 'a tick' && catchUp !== 'none')
+  if (kind === 'tick' && catchUp !== 'none')
     refuse(`a tick is never caught up with. Use a period such as 'hour'`);
-  if (endless !== undefined && catchUp === 'latest')
+  if (typeof kind === 'function' && catchUp === 'latest')
     refuse(`the periods of a key function have no order, so none is the latest. Use 'all' or 'none'`);
   return {
     catchUp,

@@ -21,7 +21,6 @@ import {
   type PeriodOptions,
 } from '../periods/period';
 import { parseCatchUpPolicy, type CatchUpOptions, type CatchUpPolicy } from './catch-up';
-import type { PolicySubject } from './policy-subject';
 import { parseRetryPolicy, type RetryOptions, type RetryPolicy } from './retry';
 
 /** The options of a job that runs once per period. */
@@ -100,7 +99,6 @@ export function parseJobPolicy(oncePer: OncePerConfiguration, job: string): JobP
   }
   const period = { kind, timeZone, dayStart, target };
   const periodAt = compilePeriodAt(period, ` ${of}`);
-  const subject = { of, endless: endlessOf(kind) };
   if (onCrash !== 'retry' && onCrash !== 'hold')
     refuseOption(`onCrash ${of}`, onCrash, `it must be 'retry' or 'hold'`);
   checkCalendar(calendar, of);
@@ -109,20 +107,15 @@ export function parseJobPolicy(oncePer: OncePerConfiguration, job: string): JobP
     job,
     period,
     periodAt,
-    retry: parseRetryPolicy(oncePer.retry ?? {}, subject),
+    retry: parseRetryPolicy(oncePer.retry ?? {}, kind, of),
     onCrash,
     startDeadlineMs: parseStartDeadline(oncePer.startDeadline, of),
-    catchUp: parseCatchUpPolicy(oncePer, subject),
+    catchUp: parseCatchUpPolicy(oncePer, kind, of),
     calendar,
     maxSkewMs: parsePositiveDuration(oncePer.maxSkew ?? '5m', `maxSkew ${of}`),
     scope: oncePer.scope ?? '',
     resume: oncePer.resume?.bind(oncePer),
   };
-}
-
-function endlessOf(kind: PeriodOptions['kind']): PolicySubject['endless'] {
-  if (kind === 'tick') return 'a tick';
-  return typeof kind === 'function' ? 'the period of a key function' : undefined;
 }
 
 /** The period options of a job whose periods follow each other; `undefined` for ticks and for a key function. */

@@ -125,10 +125,9 @@ function replaceLost(found: FoundRun, holder: ClaimHolder, policy: JobPolicy): D
 }
 
 function exhaustedReason({ run, now }: FoundRun, { retry }: JobPolicy): 'exhausted' | 'until' | undefined {
-  if (run.attempt >= retry.maxAttempts) return 'exhausted';
-  if (run.firstStartedAt === undefined) return undefined;
-  const { firstStartedAt, periodEnd } = run;
-  const until = retriesEndAt({ policy: retry, firstStartedAt, periodEnd });
+  const { attempt, firstStartedAt, periodEnd } = run;
+  if (attempt >= retry.maxAttempts) return 'exhausted';
+  const until = firstStartedAt && retriesEndAt(firstStartedAt, periodEnd, retry);
   return until !== undefined && now >= until ? 'until' : undefined;
 }
 

@@ -14,7 +14,7 @@ import { periodAt, type CalendarKind } from '#cronlatch/ledger/periods/period';
 import type { RunSummary } from '#cronlatch/ledger/run';
 import { refused } from '../../support/checks/refused';
 
-const SUBJECT = { of: `of job 'close-day'`, endless: undefined };
+const OF = `of job 'close-day'`;
 
 interface Situation extends CatchUpOptions {
   now: string;
@@ -37,7 +37,7 @@ async function planned({
   calendar = everyDay,
   ...catchUp
 }: Situation): Promise<Record<'run' | 'missed', string[]>> {
-  const policy = parseCatchUpPolicy({ catchUp: 'all', ...catchUp }, SUBJECT);
+  const policy = parseCatchUpPolicy({ catchUp: 'all', ...catchUp }, kind, OF);
   assert.ok(policy.catchUp !== 'none');
   const firstPeriodStart =
     first === undefined ? undefined : periodAt(new Date(first), { kind, timeZone }).start;
@@ -202,12 +202,12 @@ const REFUSED: [CatchUpOptions, string][] = [
 
 for (const [options, culprit] of REFUSED)
   void test(`${JSON.stringify(options)} is rejected, and the error names ${culprit} (L-47)`, () => {
-    refused(() => parseCatchUpPolicy(options, SUBJECT), `${culprit} of job 'close-day' is `);
+    refused(() => parseCatchUpPolicy(options, 'day', OF), `${culprit} of job 'close-day' is `);
   });
 
 void test("catchUp 'latest' is rejected for custom period keys, which have no order (L-47)", () => {
-  const customKeys = { ...SUBJECT, endless: 'the period of a key function' } as const;
-  refused(() => parseCatchUpPolicy({ catchUp: 'latest' }, customKeys), 'the periods of a key function');
-  assert.equal(parseCatchUpPolicy({ catchUp: 'all' }, customKeys).catchUp, 'all');
-  assert.equal(parseCatchUpPolicy({}, customKeys).catchUp, 'none');
+  const parse = (options: CatchUpOptions) => parseCatchUpPolicy(options, () => 'key', OF);
+  refused(() => parse({ catchUp: 'latest' }), 'the periods of a key function');
+  assert.equal(parse({ catchUp: 'all' }).catchUp, 'all');
+  assert.equal(parse({}).catchUp, 'none');
 });
