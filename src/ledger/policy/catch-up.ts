@@ -59,11 +59,11 @@ export interface CheckedPeriod {
 /** What happens to missed periods. Each list begins with the earliest. */
 export interface CatchUpPlan {
   /** To be run after the current period. */
-  readonly run: readonly CalendarPeriod[];
+  readonly catchUp: readonly CalendarPeriod[];
   /** To be recorded as `skipped(missed)`. */
   readonly missed: readonly CalendarPeriod[];
   /** Why some periods cannot be decided yet: the calendar failed, or the store did. */
-  readonly undecided: readonly CalendarFailure[];
+  readonly failures: readonly CalendarFailure[];
 }
 
 /** Decides which periods without a row, the earliest first, are run now or recorded as missed. Pure. */
@@ -79,8 +79,8 @@ export function planCatchUp(
   // yet.
   const isUndecided = run.length < chosen.length;
   const missed = isUndecided ? [] : businessDaysOf(others);
-  const undecided = periods.map(({ answer }) => answer).filter((answer) => typeof answer === 'object');
-  return { run, missed, undecided };
+  const failures = periods.map(({ answer }) => answer).filter((answer) => typeof answer === 'object');
+  return { catchUp: run, missed, failures };
 }
 
 function businessDaysOf(periods: readonly CheckedPeriod[]): CalendarPeriod[] {

@@ -54,7 +54,7 @@ async function planned({
   );
   const plan = planCatchUp({ catchUp: policy.catchUp, limit: policy.limit }, answered);
   const keys = (list: readonly { key: string }[]): string[] => list.map(({ key }) => key);
-  return { run: keys(plan.run), missed: keys(plan.missed) };
+  return { run: keys(plan.catchUp), missed: keys(plan.missed) };
 }
 
 const NOTHING = { run: [], missed: [] };

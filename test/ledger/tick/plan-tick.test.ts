@@ -35,7 +35,6 @@ async function planned(situation: Situation) {
   const snapshot: LedgerSnapshot = {
     ...{ now: NOW, instant, scheduledAt, period, warnings: [] },
     run: rows.find(({ periodKey }) => periodKey === period.key),
-    overdue: rows.filter(({ periodKey }) => periodKey !== period.key),
     recorded: { now: NOW, runs: rows, firstPeriodStart: first === undefined ? undefined : new Date(first) },
   };
   const request = { policy, purpose, at, scope: '', expectation: {} };
