@@ -2,7 +2,7 @@ import type { SkipReason } from '../../core';
 import { timeText } from '../operator/state-of-run';
 import { earliestTickOf, isPastStartDeadline, type JobPolicy } from '../policy/job-policy';
 import { retriesEndAt } from '../policy/retry';
-import { identityOf, LEASE_ENDED, madeUpMark, type Claim, type Run } from '../run';
+import { identityOf, LEASE_ENDED, madeUpMark, type Claim, type Run, type RunSummary } from '../run';
 import { runEventOf, type Decision, type FoundRun, type NewRun, type NewRunEvent } from '../run-store';
 
 /** The holder of a lock that is about to claim a run, for one attempt. */
@@ -31,21 +31,33 @@ export function decideClaim(
   policy: JobPolicy,
 ): Decision<ClaimVerdict | undefined> {
   if (found === undefined) return { value: undefined };
-  const { run } = found;
-  switch (run.state) {
+  const { run, now } = found;
+  if (run.state === 'running') {
+    // Our own claim, whose reply was lost.
+    if (run.claimedBy === holder.claimedBy) return { value: { kind: 'claimed', claim: claimOf(run) } };
+    if (isSameGrant(run, holder)) return refuse('running-elsewhere');
+    return isGone(found, holder) ? replaceLost(found, holder, policy) : refuseUnproven(run);
+  }
+  if ((run.state === 'pending' || run.state === 'failed') && isStale(found, holder))
+    return refuseUnproven(run);
+  const reason = refusalOf(run, now);
+  return reason === undefined ? startDue(found, holder, policy) : refuse(reason);
+}
+
+/** Why the run cannot be started, as far as its row shows. */
+export function refusalOf({ state, nextAttemptAt }: RunSummary, now: Date): SkipReason | undefined {
+  switch (state) {
     case 'completed':
-      return refuse('already-completed');
-    case 'skipped':
+      return 'already-completed';
     case 'interrupted':
-      return refuse(run.state);
+    case 'skipped':
+      return state;
     case 'running':
-      // Our own claim, whose reply was lost.
-      if (run.claimedBy === holder.claimedBy) return { value: { kind: 'claimed', claim: claimOf(run) } };
-      if (isSameGrant(run, holder)) return refuse('running-elsewhere');
-      return isGone(found, holder) ? replaceLost(found, holder, policy) : refuseUnproven(run);
+      return undefined;
     case 'pending':
     case 'failed':
-      return isStale(found, holder) ? refuseUnproven(run) : startIfDue(found, holder, policy);
+      if (nextAttemptAt === undefined) return 'exhausted';
+      return nextAttemptAt > now ? 'not-due' : undefined;
   }
 }
 
@@ -73,10 +85,8 @@ function isStale({ run, now }: FoundRun, { lockId, fencingToken }: ClaimHolder):
   return fencingToken < run.fencingToken && run.leaseUntil !== undefined && run.leaseUntil > now;
 }
 
-function startIfDue(found: FoundRun, holder: ClaimHolder, policy: JobPolicy): Decision<ClaimVerdict> {
-  const { run, now } = found;
-  if (run.nextAttemptAt === undefined) return refuse('exhausted');
-  if (run.nextAttemptAt > now) return refuse('not-due');
+function startDue(found: FoundRun, holder: ClaimHolder, policy: JobPolicy): Decision<ClaimVerdict> {
+  const { run } = found;
   const spent = exhaustedReason(found, policy);
   if (spent !== undefined) {
     const write: Run = { ...run, state: 'failed', reason: spent, nextAttemptAt: undefined };

@@ -14,6 +14,7 @@ import {
   type LedgerSnapshot,
   type PeriodRequest,
 } from './ledger-snapshot';
+import { refusalOf } from './decide-claim';
 
 type OwnPlan =
   | { readonly kind: 'run'; readonly isNew: boolean }
@@ -194,21 +195,4 @@ function hasPeriodEnded({ period, catchUp }: JobPolicy, instant: Date, now: Date
   if (end !== undefined) return end <= now;
   if (catchUp.catchUp === 'all') return now.getTime() - instant.getTime() > catchUp.windowMs;
   return periodAt(now, options).key !== key;
-}
-
-/** Why the run cannot be started, as far as a plain read shows. */
-function refusalOf({ state, nextAttemptAt }: RunSummary, now: Date): SkipReason | undefined {
-  switch (state) {
-    case 'completed':
-      return 'already-completed';
-    case 'interrupted':
-    case 'skipped':
-      return state;
-    case 'running':
-      return undefined;
-    case 'pending':
-    case 'failed':
-      if (nextAttemptAt === undefined) return 'exhausted';
-      return nextAttemptAt > now ? 'not-due' : undefined;
-  }
 }
