@@ -230,6 +230,7 @@ function dayRangeAround(day: number, kind: DatedKind): { firstDay: number; nextF
 
 /** `'2026-11-20'`, `'2026-W47'` (ISO 8601: its year is that of its Thursday), `'2026-11'`, `'2026-Q4'`, `'2026'`. */
 function keyOfDay(day: number, kind: DatedKind): string {
+  const [year = '', month] = dateOf(day).split('-');
   switch (kind) {
     case 'day':
       return dateOf(day);
@@ -240,11 +241,11 @@ function keyOfDay(day: number, kind: DatedKind): string {
       return `${weekYear}-W${twoDigits(week)}`;
     }
     case 'month':
-      return dateOf(day).slice(0, 7);
+      return `${year}-${month}`;
     case 'quarter':
-      return `${dateOf(day).slice(0, 4)}-Q${Math.floor(new Date(day * DAY_MS).getUTCMonth() / 3) + 1}`;
+      return `${year}-Q${Math.ceil(Number(month) / 3)}`;
     case 'year':
-      return dateOf(day).slice(0, 4);
+      return year;
   }
 }
 

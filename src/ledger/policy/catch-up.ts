@@ -28,7 +28,6 @@ export interface CatchUpPolicy {
   readonly limit: number;
 }
 
-const POLICIES: readonly string[] = ['none', 'latest', 'all'] satisfies CatchUp[];
 const MOST_RUNS = 1000;
 
 /** @throws InvalidLockConfigurationError naming the option and its value */
@@ -39,7 +38,7 @@ export function parseCatchUpPolicy(
 ): CatchUpPolicy {
   const { catchUp = 'none', catchUpWindow = '7d', catchUpLimit = 31 } = options;
   const refuse = (why: string): never => refuseOption(`catchUp ${of}`, catchUp, why);
-  if (!POLICIES.includes(catchUp)) refuse(`it must be 'none', 'latest' or 'all'`);
+  if (!['none', 'latest', 'all'].includes(catchUp)) refuse(`it must be 'none', 'latest' or 'all'`);
   if (kind === 'tick' && catchUp !== 'none')
     refuse(`a tick is never caught up with. Use a period such as 'hour'`);
   if (typeof kind === 'function' && catchUp === 'latest')
@@ -51,7 +50,7 @@ export function parseCatchUpPolicy(
   };
 }
 
-export interface CheckedPeriod {
+interface CheckedPeriod {
   readonly period: CalendarPeriod;
   readonly answer: CalendarAnswer;
 }
@@ -68,7 +67,7 @@ export interface CatchUpPlan {
 
 /** Decides which periods without a row, the earliest first, are run now or recorded as missed. Pure. */
 export function planCatchUp(
-  { catchUp, limit }: { readonly catchUp: Exclude<CatchUp, 'none'>; readonly limit: number },
+  { catchUp, limit }: CatchUpPolicy,
   periods: readonly CheckedPeriod[],
 ): CatchUpPlan {
   const possible = periods.filter(({ answer }) => answer !== 'holiday');

@@ -89,7 +89,7 @@ export interface JobPolicy {
 /** @throws InvalidLockConfigurationError naming the job, the option and its value */
 export function parseJobPolicy(oncePer: OncePerConfiguration, job: string): JobPolicy {
   checkStoredName(job, { as: 'the name of a once-per job', longest: LONGEST_KEY });
-  const { period: kind, dayStart, target, onCrash = 'retry', calendar = everyDay } = oncePer;
+  const { period: kind, dayStart, target, onCrash = 'retry', calendar = everyDay, startDeadline } = oncePer;
   const timeZone = oncePer.timeZone ?? (kind === 'tick' ? 'UTC' : undefined);
   const of = `of job '${job}'`;
   if (timeZone === undefined) {
@@ -109,7 +109,8 @@ export function parseJobPolicy(oncePer: OncePerConfiguration, job: string): JobP
     periodAt,
     retry: parseRetryPolicy(oncePer.retry ?? {}, kind, of),
     onCrash,
-    startDeadlineMs: parseStartDeadline(oncePer.startDeadline, of),
+    startDeadlineMs:
+      startDeadline === undefined ? undefined : parsePositiveDuration(startDeadline, `startDeadline ${of}`),
     catchUp: parseCatchUpPolicy(oncePer, kind, of),
     calendar,
     maxSkewMs: parsePositiveDuration(oncePer.maxSkew ?? '5m', `maxSkew ${of}`),
@@ -149,15 +150,10 @@ function checkCalendar(calendar: unknown, of: string): void {
   refuseOption(`calendar ${of}`, calendar, 'it must have a method isBusinessDay(date)');
 }
 
-/** @returns milliseconds. A first attempt begins no later than that after its scheduled time. */
-export function parseStartDeadline(startDeadline: Duration | undefined, of: string): number | undefined {
-  if (startDeadline === undefined) return undefined;
-  return parsePositiveDuration(startDeadline, `startDeadline ${of}`);
-}
-
 export function isPastStartDeadline(
   startDeadlineMs: number | undefined,
-  { now, scheduledAt }: { readonly now: Date; readonly scheduledAt: Date | undefined },
+  scheduledAt: Date | undefined,
+  now: Date,
 ): boolean {
   if (startDeadlineMs === undefined || scheduledAt === undefined) return false;
   return now.getTime() - scheduledAt.getTime() > startDeadlineMs;

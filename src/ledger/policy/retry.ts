@@ -41,25 +41,20 @@ export function parseRetryPolicy(
   const maxDelayMs = parseDuration(maxDelay, `retry.maxDelay ${of}`);
   if (initialDelayMs > maxDelayMs)
     refuseOption(`retry.initialDelay ${of}`, initialDelay, `it is longer than maxDelay (${maxDelay})`);
+  if (until === 'period-end' && (kind === 'tick' || typeof kind === 'function')) {
+    const what = kind === 'tick' ? 'a tick' : 'the period of a key function';
+    refuseOption(`retry.until ${of}`, until, `${what} has no end: give a duration`);
+  }
   return {
     maxAttempts: checkCount(maxAttempts, MOST_ATTEMPTS, `retry.maxAttempts ${of}`),
     initialDelayMs,
     factor,
     maxDelayMs,
-    untilMs: parseUntil(until, kind, of),
+    untilMs:
+      until === undefined || until === 'period-end'
+        ? until
+        : parsePositiveDuration(until, `retry.until ${of}`),
   };
-}
-
-function parseUntil(
-  until: RetryOptions['until'],
-  kind: PeriodOptions['kind'],
-  of: string,
-): RetryPolicy['untilMs'] {
-  if (until === undefined) return undefined;
-  if (until !== 'period-end') return parsePositiveDuration(until, `retry.until ${of}`);
-  if (kind !== 'tick' && typeof kind !== 'function') return until;
-  const what = kind === 'tick' ? 'a tick' : 'the period of a key function';
-  return refuseOption(`retry.until ${of}`, until, `${what} has no end: give a duration`);
 }
 
 export function checkCount(value: number, most: number, what: string): number {

@@ -86,7 +86,7 @@ function isStale({ run, now }: FoundRun, { lockId, fencingToken }: ClaimHolder):
 }
 
 function startDue(found: FoundRun, holder: ClaimHolder, policy: JobPolicy): Decision<ClaimVerdict> {
-  const { run } = found;
+  const { run, now } = found;
   const spent = exhaustedReason(found, policy);
   if (spent !== undefined) {
     const write: Run = { ...run, state: 'failed', reason: spent, nextAttemptAt: undefined };
@@ -94,17 +94,13 @@ function startDue(found: FoundRun, holder: ClaimHolder, policy: JobPolicy): Deci
   }
   // Only in the first generation: a run that an operator has rerun is wanted, however late.
   const isFirst = run.attempt === 0 && run.firstStartedAt === undefined && run.generation === 0;
-  if (isFirst && isTooLate(found, holder, policy)) {
+  const scheduledAt = holder.scheduledAt ?? assumedScheduledTime(run, policy);
+  if (isFirst && isPastStartDeadline(policy.startDeadlineMs, scheduledAt, now)) {
     const write: Run = { ...run, state: 'skipped', reason: 'deadline', nextAttemptAt: undefined };
     return { value: { kind: 'refused', reason: 'deadline' }, write };
   }
   const write = startAttempt(found, holder);
   return { value: { kind: 'claimed', claim: claimOf(write) }, write };
-}
-
-function isTooLate({ run, now }: FoundRun, holder: ClaimHolder, policy: JobPolicy): boolean {
-  const scheduledAt = holder.scheduledAt ?? assumedScheduledTime(run, policy);
-  return isPastStartDeadline(policy.startDeadlineMs, { now, scheduledAt });
 }
 
 /**

@@ -140,7 +140,7 @@ export async function findMissedPeriods(
   { recorded }: LedgerSnapshot,
 ): Promise<CatchUpPlan> {
   const { policy, scope, expectation } = request;
-  const { catchUp, limit, windowMs } = policy.catchUp;
+  const { catchUp, windowMs } = policy.catchUp;
   const periods = calendarPeriodsOf(policy);
   if (catchUp === 'none' || periods === undefined) return NOTHING_MISSED;
   const from = new Date(recorded.now.getTime() - windowMs);
@@ -156,10 +156,8 @@ export async function findMissedPeriods(
   const skipped = await reading.catch((cause: unknown) => ({ failed, cause }));
   // A failure to read about other days does not delay today's run.
   if ('failed' in skipped) return { ...NOTHING_MISSED, failures: [skipped] };
-  return planCatchUp(
-    { catchUp, limit },
-    possible.filter(({ period }) => !skipped.has(period.key)),
-  );
+  const missed = possible.filter(({ period }) => !skipped.has(period.key));
+  return planCatchUp(policy.catchUp, missed);
 }
 
 /**

@@ -110,7 +110,7 @@ export async function planTick(
   const missedPeriods = await findMissedPeriods(context, request, snapshot);
   const { period: options, startDeadlineMs } = request.policy;
   const isLate = (period: CalendarPeriod): boolean =>
-    isPastStartDeadline(startDeadlineMs, { now, scheduledAt: earliestTickOf(period, options) });
+    isPastStartDeadline(startDeadlineMs, earliestTickOf(period, options), now);
   return {
     own,
     overdue,
@@ -154,7 +154,7 @@ async function planNew(
   if (answer === 'later') return isMadeUp ? { kind: 'none' } : { kind: 'refused', reason: 'not-due' };
   if (answer !== 'business-day') return { kind: 'refused', reason: 'calendar', failure: answer };
   const scheduledAt = snapshot.scheduledAt ?? earliestTickOf(period, policy.period);
-  if (isPastStartDeadline(policy.startDeadlineMs, { now, scheduledAt }))
+  if (isPastStartDeadline(policy.startDeadlineMs, scheduledAt, now))
     return { kind: 'skip', reason: 'deadline' };
   return { kind: 'run', isNew: true };
 }
