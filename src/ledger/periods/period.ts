@@ -85,17 +85,12 @@ export function periodAt(instant: Date, options: PeriodOptions): Period {
 export function compilePeriodAt(options: PeriodOptions, of = ''): (instant: Date) => Period {
   const rule = checkPeriodOptions(options, of);
   const { kind, target } = options;
-  if (typeof kind === 'function')
+  if (kind === 'tick' || typeof kind === 'function')
     return (instant) => {
       const atMs = millisecondsOf(instant);
-      const key = customKeyAt(kind, instant);
-      return { key, businessDate: dateOf(dayAt(atMs, rule)), start: undefined, end: undefined };
-    };
-  if (kind === 'tick')
-    return (instant) => {
-      const start = new Date(millisecondsOf(instant));
-      const businessDate = dateOf(dayAt(start.getTime(), rule));
-      return { key: start.toISOString(), businessDate, start, end: undefined };
+      const key = kind === 'tick' ? instant.toISOString() : customKeyAt(kind, instant);
+      const start = kind === 'tick' ? new Date(atMs) : undefined;
+      return { key, businessDate: dateOf(dayAt(atMs, rule)), start, end: undefined };
     };
   let last: { around: CalendarPeriod; found: CalendarPeriod } | undefined;
   return (instant) => {

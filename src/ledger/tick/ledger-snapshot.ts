@@ -56,7 +56,6 @@ const MOST_READS = 3;
  */
 export async function readSnapshot(context: LedgerContext, request: PeriodRequest): Promise<LedgerSnapshot> {
   const { policy, scope, at, tick } = request;
-  const periodAt = (instant: Date): Period => periodOf(request, instant);
   checkInstant(at, `at of job '${policy.job}'`);
   checkInstant(request.scheduledAt, `scheduledAt of job '${policy.job}'`);
   const receivedAt = request.purpose === 'retry' ? request.receivedAt : undefined;
@@ -69,7 +68,7 @@ export async function readSnapshot(context: LedgerContext, request: PeriodReques
   const { clock, store } = context;
   let guess = at ?? scheduledAt ?? new Date(clock.wallMs());
   for (let reads = 1; ; reads += 1) {
-    const periodKey = periodAt(guess).key;
+    const periodKey = periodOf(request, guess).key;
     const since = at === undefined ? windowStart(policy, guess) : undefined;
     const beforeMs = clock.wallMs();
     const peek = await store.peek({ job: policy.job, scope, periodKey, since }, limitOf(context));
@@ -79,7 +78,7 @@ export async function readSnapshot(context: LedgerContext, request: PeriodReques
       receivedAt === undefined ? nowSkewMs : skewWhenReceived(receivedAt, momentOf(clock), nowSkewMs);
     const { instant, warning } =
       at || !scheduledAt ? { instant: at ?? now } : correctedTime(scheduledAt, skewMs, maxSkewMs);
-    const period = periodAt(instant);
+    const period = periodOf(request, instant);
     if (period.key === periodKey || reads === MOST_READS || tick?.id !== undefined) {
       const isUnknown = at === undefined && scheduledAt === undefined && request.purpose !== 'overdue';
       const warnings = [request.scheduledAt && warning, isUnknown ? nearMissWarning(policy, now) : undefined];
