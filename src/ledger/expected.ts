@@ -18,7 +18,7 @@ import {
   type Period,
   type PeriodOptions,
 } from './periods/period';
-import { intervalOf, Schedule, type DeclaredSchedule } from './periods/schedule';
+import { intervalOf, Schedule } from './periods/schedule';
 import { calendarPeriodsOf, type JobPolicy } from './policy/job-policy';
 import type { RunSummary } from './run';
 import type { Peek } from './run-store';
@@ -46,20 +46,18 @@ const schedules = new BoundedCache<Schedule | undefined>(5000);
 
 /** The schedule of a registered job. One that cannot be read here expects nothing: its instance has reported that. */
 export function scheduleOf({ schedules: declared }: Pick<DeclaredJob, 'schedules'>): Schedule | undefined {
-  return schedules.get(JSON.stringify(declared), () => readSchedule(declared));
+  return schedules.get(JSON.stringify(declared), () => {
+    try {
+      return Schedule.of(declared);
+    } catch (error) {
+      if (error instanceof InvalidLockConfigurationError) return Schedule.UNKNOWN;
+      throw error;
+    }
+  });
 }
 
 export function expectationOf({ declared, declaredAt = NEVER }: RegisteredJob): Expectation {
   return { schedule: scheduleOf(declared), declaredAt };
-}
-
-function readSchedule(declared: readonly DeclaredSchedule[]): Schedule | undefined {
-  try {
-    return Schedule.of(declared);
-  } catch (error) {
-    if (error instanceof InvalidLockConfigurationError) return Schedule.UNKNOWN;
-    throw error;
-  }
 }
 
 /** The time whose ticks count for a period. */

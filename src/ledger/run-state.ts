@@ -18,17 +18,15 @@ export type Actor =
   | 'resolve'
   | 'skip';
 
-export interface StateChange {
-  readonly from: readonly StateBefore[];
-  readonly to: readonly RunState[];
-  readonly by: readonly Actor[];
-}
-
 /**
  * Every change of a run's state. `mayChange` checks operators' acts against it, and tests the `decide…` functions. The
  * callers check the conditions in the comments.
  */
-export const STATE_CHANGES: readonly StateChange[] = [
+export const STATE_CHANGES: readonly {
+  readonly from: readonly StateBefore[];
+  readonly to: readonly RunState[];
+  readonly by: readonly Actor[];
+}[] = [
   // The unique key decides. A duplicate is ignored.
   { from: ['absent'], to: ['running'], by: ['claim'] },
   { from: ['absent'], to: ['pending'], by: ['catch-up'] },

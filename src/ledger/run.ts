@@ -155,7 +155,8 @@ const unnamedPlaces = new WeakMap<LockProvider, string>();
 
 /** Identifies the lock under which a run was started. Two attempts under the same lock cannot both hold it. */
 export function lockIdOf(provider: LockProvider, lockName: string): string {
-  const id = `${provider.id ?? unnamedPlaceOf(provider)}/${lockName}`;
+  if (provider.id === undefined && !unnamedPlaces.has(provider)) unnamedPlaces.set(provider, randomUUID());
+  const id = `${provider.id ?? unnamedPlaces.get(provider)}/${lockName}`;
   const characters = Array.from(id);
   if (characters.length <= LONGEST_LOCK_ID) return id;
   return `${characters.slice(0, KEPT).join('')}#${createHash('sha256').update(id).digest('hex')}`;
@@ -165,10 +166,4 @@ export function lockIdOf(provider: LockProvider, lockName: string): string {
 export async function readLockId(provider: LockProvider, lockName: string): Promise<string | undefined> {
   if (provider.id === undefined) await provider.refreshId?.();
   return provider.id === undefined ? undefined : lockIdOf(provider, lockName);
-}
-
-function unnamedPlaceOf(provider: LockProvider): string {
-  const place = unnamedPlaces.get(provider) ?? randomUUID();
-  unnamedPlaces.set(provider, place);
-  return place;
 }

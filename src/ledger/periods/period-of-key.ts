@@ -13,9 +13,8 @@ import {
 
 /** `2026-11-01T01-0400`, with seconds in the offset if the zone had them. */
 const HOUR = /^([1-9]\d{3}-\d\d-\d\dT\d\d)([+-]\d\d)(\d\d)(\d\d)?$/;
-const WEEK = /^([1-9]\d{3})-W(\d\d)$/;
-const QUARTER = /^([1-9]\d{3})-Q([1-4])$/;
-const DATE = /^([1-9]\d{3})(?:-(\d\d))?(?:-(\d\d))?$/;
+/** A year, a week, a quarter, a month or a day. */
+const DATED = /^([1-9]\d{3})(?:-W(\d\d)|-Q([1-4])|-(\d\d)(?:-(\d\d))?)?$/;
 
 /** @throws InvalidLockUseError for a text that is not the key of a period of this kind in this zone */
 export function periodOfKey(key: string, options: CalendarPeriodOptions): CalendarPeriod {
@@ -44,17 +43,14 @@ function instantsInside(key: string, rule: DayRule): number[] {
 
 /** A business date of the period, as days since 1970-01-01. */
 function dayInside(key: string): number | undefined {
-  const [, weekYear, week] = WEEK.exec(key) ?? [];
+  const [, year, week, quarter, month = 1, day = 1] = DATED.exec(key) ?? [];
+  if (year === undefined) return undefined;
+  const dayOfYear = (nth: number, date: number): number => Date.UTC(Number(year), nth - 1, date) / DAY_MS;
   // 4 January is always in week 1.
-  if (weekYear !== undefined) return dayOfParts(weekYear, 1, 4) + (Number(week) - 1) * 7;
-  const [, quarterYear, quarter] = QUARTER.exec(key) ?? [];
-  if (quarterYear !== undefined) return dayOfParts(quarterYear, Number(quarter) * 3 - 2, 1);
-  const [, year, month = '01', day = '01'] = DATE.exec(key) ?? [];
-  return year === undefined ? undefined : dayOfParts(year, Number(month), Number(day));
-}
-
-function dayOfParts(year: string, month: number, day: number): number {
-  return Date.UTC(Number(year), month - 1, day) / DAY_MS;
+  if (week !== undefined) return dayOfYear(1, 4) + (Number(week) - 1) * 7;
+  return quarter === undefined
+    ? dayOfYear(Number(month), Number(day))
+    : dayOfYear(Number(quarter) * 3 - 2, 1);
 }
 
 /** The period of a recorded run. The row keeps it, even if the job's options have changed. */

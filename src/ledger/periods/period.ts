@@ -85,27 +85,22 @@ export function periodAt(instant: Date, options: PeriodOptions): Period {
 export function compilePeriodAt(options: PeriodOptions, of = ''): (instant: Date) => Period {
   const rule = checkPeriodOptions(options, of);
   const { kind, target } = options;
-  if (typeof kind === 'function')
+  if (kind === 'tick' || typeof kind === 'function')
     return (instant) => {
       const atMs = millisecondsOf(instant);
-      const key = customKeyAt(kind, instant);
-      return { key, businessDate: dateOf(dayAt(atMs, rule)), start: undefined, end: undefined };
+      const key = kind === 'tick' ? instant.toISOString() : customKeyAt(kind, instant);
+      const start = kind === 'tick' ? new Date(atMs) : undefined;
+      return { key, businessDate: dateOf(dayAt(atMs, rule)), start, end: undefined };
     };
-  if (kind === 'tick')
-    return (instant) => {
-      const start = new Date(millisecondsOf(instant));
-      const businessDate = dateOf(dayAt(start.getTime(), rule));
-      return { key: start.toISOString(), businessDate, start, end: undefined };
-    };
-  let last: { around: PeriodLimits; found: PeriodLimits } | undefined;
+  let last: { around: CalendarPeriod; found: CalendarPeriod } | undefined;
   return (instant) => {
     const atMs = millisecondsOf(instant);
-    if (last === undefined || atMs < last.around.startMs || atMs >= last.around.endMs) {
-      const around = limitsAt(atMs, kind, rule);
-      const found = target === 'previous' ? limitsAt(around.startMs - 1, kind, rule) : around;
+    if (last === undefined || instant < last.around.start || instant >= last.around.end) {
+      const around = periodAround(atMs, kind, rule);
+      const found = target === 'previous' ? periodAround(around.start.getTime() - 1, kind, rule) : around;
       last = { around, found };
     }
-    return periodOf(last.found);
+    return copyOf(last.found);
   };
 }
 
@@ -129,12 +124,12 @@ function checkPeriodOptions(options: PeriodOptions, of = ''): DayRule {
 
 /** The period that ends where this one begins. */
 export function previousPeriod(period: CalendarPeriod, options: CalendarPeriodOptions): CalendarPeriod {
-  return periodOf(limitsAt(period.start.getTime() - 1, options.kind, checkPeriodOptions(options)));
+  return periodAround(period.start.getTime() - 1, options.kind, checkPeriodOptions(options));
 }
 
 /** The period that begins where this one ends. */
 export function nextPeriod(period: CalendarPeriod, options: CalendarPeriodOptions): CalendarPeriod {
-  return periodOf(limitsAt(period.end.getTime(), options.kind, checkPeriodOptions(options)));
+  return periodAround(period.end.getTime(), options.kind, checkPeriodOptions(options));
 }
 
 /**
@@ -153,7 +148,7 @@ export function periodsBetween(from: Date, to: Date, options: CalendarPeriodOpti
         `There are more than ${MOST_PERIODS} periods of the kind '${kind}' from ${from.toISOString()} to ${to.toISOString()}: request a shorter time.`,
       );
     }
-    const period = periodOf(limitsAt(atMs, kind, rule));
+    const period = periodAround(atMs, kind, rule);
     periods.push(period);
     atMs = period.end.getTime();
   }
@@ -161,19 +156,12 @@ export function periodsBetween(from: Date, to: Date, options: CalendarPeriodOpti
 }
 
 /** With dates of its own, because a handler may change those that it gets. */
-function periodOf({ key, businessDate, startMs, endMs }: PeriodLimits): CalendarPeriod {
-  return { key, businessDate, start: new Date(startMs), end: new Date(endMs) };
+function copyOf(period: CalendarPeriod): CalendarPeriod {
+  return { ...period, start: new Date(period.start), end: new Date(period.end) };
 }
 
-interface PeriodLimits {
-  readonly key: string;
-  readonly businessDate: string;
-  readonly startMs: number;
-  readonly endMs: number;
-}
-
-function limitsAt(atMs: number, kind: CalendarKind, rule: DayRule): PeriodLimits {
-  return kind === 'hour' ? limitsOfHour(atMs, rule) : limitsOfDay(dayAt(atMs, rule), kind, rule);
+function periodAround(atMs: number, kind: CalendarKind, rule: DayRule): CalendarPeriod {
+  return kind === 'hour' ? hourAround(atMs, rule) : copyOf(datedPeriod(dayAt(atMs, rule), kind, rule));
 }
 
 /**
@@ -181,7 +169,7 @@ function limitsAt(atMs: number, kind: CalendarKind, rule: DayRule): PeriodLimits
  * is repeated in autumn is two hours, `2026-11-01T01-0400` and `2026-11-01T01-0500`. If a clock moves by half an
  * hour, an hour is cut short.
  */
-function limitsOfHour(atMs: number, rule: DayRule): PeriodLimits {
+function hourAround(atMs: number, rule: DayRule): CalendarPeriod {
   const stretches = offsetStretches(rule.timeZone, atMs - HOUR_MS, atMs + HOUR_MS);
   const { fromMs, toMs, offsetMs } = stretches.reduce((last, next) => (next.fromMs <= atMs ? next : last));
   const wallMs = Math.floor((atMs + offsetMs) / HOUR_MS) * HOUR_MS;
@@ -189,8 +177,8 @@ function limitsOfHour(atMs: number, rule: DayRule): PeriodLimits {
   return {
     key: keyOfHour(wallMs, offsetMs),
     businessDate: dateOf(dayAt(startMs, rule)),
-    startMs,
-    endMs: Math.min(wallMs - offsetMs + HOUR_MS, toMs),
+    start: new Date(startMs),
+    end: new Date(Math.min(wallMs - offsetMs + HOUR_MS, toMs)),
   };
 }
 
@@ -208,15 +196,15 @@ function twoDigits(value: number): string {
 }
 
 /** A tick that catches up asks for the same periods as the one before it: at most 366 a year for each zone and kind. */
-const limitsByDay = new BoundedCache<PeriodLimits>(5000);
+const periodsByDay = new BoundedCache<CalendarPeriod>(5000);
 
-function limitsOfDay(day: number, kind: DatedKind, rule: DayRule): PeriodLimits {
-  return limitsByDay.get(`${day} ${kind} ${rule.dayStartMs} ${rule.timeZone}`, () => {
+function datedPeriod(day: number, kind: DatedKind, rule: DayRule): CalendarPeriod {
+  return periodsByDay.get(`${day} ${kind} ${rule.dayStartMs} ${rule.timeZone}`, () => {
     const { firstDay, nextFirstDay } = dayRangeAround(day, kind);
-    const startMs = startOfDayMs(firstDay, rule);
-    const key = keyOfDay(firstDay, kind);
-    const businessDate = dateOf(dayAt(startMs, rule));
-    return { key, businessDate, startMs, endMs: startOfDayMs(nextFirstDay, rule) };
+    const start = new Date(startOfDayMs(firstDay, rule));
+    const businessDate = dateOf(dayAt(start.getTime(), rule));
+    const end = new Date(startOfDayMs(nextFirstDay, rule));
+    return { key: keyOfDay(firstDay, kind), businessDate, start, end };
   });
 }
 
@@ -237,6 +225,7 @@ function dayRangeAround(day: number, kind: DatedKind): { firstDay: number; nextF
 
 /** `'2026-11-20'`, `'2026-W47'` (ISO 8601: its year is that of its Thursday), `'2026-11'`, `'2026-Q4'`, `'2026'`. */
 function keyOfDay(day: number, kind: DatedKind): string {
+  const [year = '', month] = dateOf(day).split('-');
   switch (kind) {
     case 'day':
       return dateOf(day);
@@ -247,11 +236,11 @@ function keyOfDay(day: number, kind: DatedKind): string {
       return `${weekYear}-W${twoDigits(week)}`;
     }
     case 'month':
-      return dateOf(day).slice(0, 7);
+      return `${year}-${month}`;
     case 'quarter':
-      return `${dateOf(day).slice(0, 4)}-Q${Math.floor(new Date(day * DAY_MS).getUTCMonth() / 3) + 1}`;
+      return `${year}-Q${Math.ceil(Number(month) / 3)}`;
     case 'year':
-      return dateOf(day).slice(0, 4);
+      return year;
   }
 }
 

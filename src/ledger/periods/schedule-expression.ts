@@ -20,16 +20,10 @@ const NICKNAMES_OF_CRON: Readonly<Record<string, string>> = {
   '@secondly': '* * * * * *',
 };
 
-interface Field {
-  readonly name: string;
-  readonly least: number;
-  readonly most: number;
-  /** How many different values it has: a weekday of 7 is 0. */
-  readonly size: number;
-  readonly names: readonly string[];
-}
+type Field = ReturnType<typeof fieldOf>;
 
-function fieldOf(name: string, [least, most]: readonly [number, number], names = '-'): Field {
+function fieldOf(name: string, [least, most]: readonly [number, number], names = '-') {
+  // How many different values it has: a weekday of 7 is 0.
   return { name, least, most, size: most === 7 ? 7 : most - least + 1, names: names.split(' ') };
 }
 

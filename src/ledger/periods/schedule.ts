@@ -47,7 +47,10 @@ export class Schedule {
   static of(declared: readonly DeclaredSchedule[], of = ''): Schedule | undefined {
     const times = declared.flatMap((each): Times[] => {
       if ('every' in each) return [];
-      return ['at' in each ? onceAt(new Date(each.at)) : cronTimes(each, of)];
+      if ('at' in each) return [onceAt(new Date(each.at))];
+      const { expression, timeZone = hostTimeZone(), dialect } = each;
+      const declared = { expression, timeZone, dialect };
+      return [known.get(JSON.stringify(declared), () => new CronTimes(declared, of))];
     });
     return declared.length === 0 ? undefined : new Schedule(times);
   }
@@ -101,12 +104,6 @@ function onceAt(at: Date): Times {
 /** By expression, zone and dialect: many jobs of many instances have the same. */
 const known = new BoundedCache<CronTimes>(5000);
 
-/** @throws InvalidLockConfigurationError as `Schedule.of` does */
-function cronTimes({ expression, timeZone = hostTimeZone(), dialect }: DeclaredCron, of: string): CronTimes {
-  const id = JSON.stringify([expression, timeZone, dialect]);
-  return known.get(id, () => new CronTimes({ expression, timeZone, dialect }, of));
-}
-
 /** Also as a list or a range: `3,3` and `3-3`. */
 const ONE_VALUE = /^0*(\d+)(?:[-,]0*\1)*$/;
 
@@ -123,7 +120,7 @@ class CronTimes {
   readonly #isOnceADay: boolean;
 
   constructor(
-    private readonly declared: Required<DeclaredCron> & { readonly timeZone: string },
+    private readonly declared: DeclaredCron & { readonly timeZone: string },
     of: string,
   ) {
     const { expression, timeZone, dialect } = declared;

@@ -1,8 +1,8 @@
 import { parsePositiveDuration, type Duration } from '../../core/duration';
 import type { CalendarAnswer, CalendarFailure } from '../periods/calendar';
-import type { CalendarPeriod } from '../periods/period';
+import type { CalendarPeriod, PeriodOptions } from '../periods/period';
 import { refuseOption } from '../../core/options';
-import { checkCount, type PolicySubject } from './policy-subject';
+import { checkCount } from './retry';
 
 /** Which missed periods are run later. `'none'`: they stay gaps. */
 export type CatchUp = 'none' | 'latest' | 'all';
@@ -28,17 +28,20 @@ export interface CatchUpPolicy {
   readonly limit: number;
 }
 
-const POLICIES: readonly string[] = ['none', 'latest', 'all'] satisfies CatchUp[];
 const MOST_RUNS = 1000;
 
 /** @throws InvalidLockConfigurationError naming the option and its value */
-export function parseCatchUpPolicy(options: CatchUpOptions, { of, endless }: PolicySubject): CatchUpPolicy {
+export function parseCatchUpPolicy(
+  options: CatchUpOptions,
+  kind: PeriodOptions['kind'],
+  of: string,
+): CatchUpPolicy {
   const { catchUp = 'none', catchUpWindow = '7d', catchUpLimit = 31 } = options;
   const refuse = (why: string): never => refuseOption(`catchUp ${of}`, catchUp, why);
-  if (!POLICIES.includes(catchUp)) refuse(`it must be 'none', 'latest' or 'all'`);
-  if (endless === 'a tick' && catchUp !== 'none')
+  if (!['none', 'latest', 'all'].includes(catchUp)) refuse(`it must be 'none', 'latest' or 'all'`);
+  if (kind === 'tick' && catchUp !== 'none')
     refuse(`a tick is never caught up with. Use a period such as 'hour'`);
-  if (endless !== undefined && catchUp === 'latest')
+  if (typeof kind === 'function' && catchUp === 'latest')
     refuse(`the periods of a key function have no order, so none is the latest. Use 'all' or 'none'`);
   return {
     catchUp,
@@ -47,7 +50,7 @@ export function parseCatchUpPolicy(options: CatchUpOptions, { of, endless }: Pol
   };
 }
 
-export interface CheckedPeriod {
+interface CheckedPeriod {
   readonly period: CalendarPeriod;
   readonly answer: CalendarAnswer;
 }
@@ -55,16 +58,16 @@ export interface CheckedPeriod {
 /** What happens to missed periods. Each list begins with the earliest. */
 export interface CatchUpPlan {
   /** To be run after the current period. */
-  readonly run: readonly CalendarPeriod[];
+  readonly catchUp: readonly CalendarPeriod[];
   /** To be recorded as `skipped(missed)`. */
   readonly missed: readonly CalendarPeriod[];
   /** Why some periods cannot be decided yet: the calendar failed, or the store did. */
-  readonly undecided: readonly CalendarFailure[];
+  readonly failures: readonly CalendarFailure[];
 }
 
 /** Decides which periods without a row, the earliest first, are run now or recorded as missed. Pure. */
 export function planCatchUp(
-  { catchUp, limit }: { readonly catchUp: Exclude<CatchUp, 'none'>; readonly limit: number },
+  { catchUp, limit }: CatchUpPolicy,
   periods: readonly CheckedPeriod[],
 ): CatchUpPlan {
   const possible = periods.filter(({ answer }) => answer !== 'holiday');
@@ -75,8 +78,8 @@ export function planCatchUp(
   // yet.
   const isUndecided = run.length < chosen.length;
   const missed = isUndecided ? [] : businessDaysOf(others);
-  const undecided = periods.map(({ answer }) => answer).filter((answer) => typeof answer === 'object');
-  return { run, missed, undecided };
+  const failures = periods.map(({ answer }) => answer).filter((answer) => typeof answer === 'object');
+  return { catchUp: run, missed, failures };
 }
 
 function businessDaysOf(periods: readonly CheckedPeriod[]): CalendarPeriod[] {

@@ -21,7 +21,6 @@ import {
   type PeriodOptions,
 } from '../periods/period';
 import { parseCatchUpPolicy, type CatchUpOptions, type CatchUpPolicy } from './catch-up';
-import type { PolicySubject } from './policy-subject';
 import { parseRetryPolicy, type RetryOptions, type RetryPolicy } from './retry';
 
 /** The options of a job that runs once per period. */
@@ -90,7 +89,7 @@ export interface JobPolicy {
 /** @throws InvalidLockConfigurationError naming the job, the option and its value */
 export function parseJobPolicy(oncePer: OncePerConfiguration, job: string): JobPolicy {
   checkStoredName(job, { as: 'the name of a once-per job', longest: LONGEST_KEY });
-  const { period: kind, dayStart, target, onCrash = 'retry', calendar = everyDay } = oncePer;
+  const { period: kind, dayStart, target, onCrash = 'retry', calendar = everyDay, startDeadline } = oncePer;
   const timeZone = oncePer.timeZone ?? (kind === 'tick' ? 'UTC' : undefined);
   const of = `of job '${job}'`;
   if (timeZone === undefined) {
@@ -100,7 +99,6 @@ export function parseJobPolicy(oncePer: OncePerConfiguration, job: string): JobP
   }
   const period = { kind, timeZone, dayStart, target };
   const periodAt = compilePeriodAt(period, ` ${of}`);
-  const subject = { of, endless: endlessOf(kind) };
   if (onCrash !== 'retry' && onCrash !== 'hold')
     refuseOption(`onCrash ${of}`, onCrash, `it must be 'retry' or 'hold'`);
   checkCalendar(calendar, of);
@@ -109,20 +107,16 @@ export function parseJobPolicy(oncePer: OncePerConfiguration, job: string): JobP
     job,
     period,
     periodAt,
-    retry: parseRetryPolicy(oncePer.retry ?? {}, subject),
+    retry: parseRetryPolicy(oncePer.retry ?? {}, kind, of),
     onCrash,
-    startDeadlineMs: parseStartDeadline(oncePer.startDeadline, of),
-    catchUp: parseCatchUpPolicy(oncePer, subject),
+    startDeadlineMs:
+      startDeadline === undefined ? undefined : parsePositiveDuration(startDeadline, `startDeadline ${of}`),
+    catchUp: parseCatchUpPolicy(oncePer, kind, of),
     calendar,
     maxSkewMs: parsePositiveDuration(oncePer.maxSkew ?? '5m', `maxSkew ${of}`),
     scope: oncePer.scope ?? '',
     resume: oncePer.resume?.bind(oncePer),
   };
-}
-
-function endlessOf(kind: PeriodOptions['kind']): PolicySubject['endless'] {
-  if (kind === 'tick') return 'a tick';
-  return typeof kind === 'function' ? 'the period of a key function' : undefined;
 }
 
 /** The period options of a job whose periods follow each other; `undefined` for ticks and for a key function. */
@@ -156,15 +150,10 @@ function checkCalendar(calendar: unknown, of: string): void {
   refuseOption(`calendar ${of}`, calendar, 'it must have a method isBusinessDay(date)');
 }
 
-/** @returns milliseconds. A first attempt begins no later than that after its scheduled time. */
-export function parseStartDeadline(startDeadline: Duration | undefined, of: string): number | undefined {
-  if (startDeadline === undefined) return undefined;
-  return parsePositiveDuration(startDeadline, `startDeadline ${of}`);
-}
-
 export function isPastStartDeadline(
   startDeadlineMs: number | undefined,
-  { now, scheduledAt }: { readonly now: Date; readonly scheduledAt: Date | undefined },
+  scheduledAt: Date | undefined,
+  now: Date,
 ): boolean {
   if (startDeadlineMs === undefined || scheduledAt === undefined) return false;
   return now.getTime() - scheduledAt.getTime() > startDeadlineMs;

@@ -1,7 +1,8 @@
 import { HOUR_MS, parseDuration, parsePositiveDuration, type Duration } from '../../core/duration';
 import { FatalJobError } from '../../core/errors';
 import { refuseOption } from '../../core/options';
-import { checkCount, type PolicySubject } from './policy-subject';
+import type { PeriodOptions } from '../periods/period';
+import type { Run } from '../run';
 
 export interface RetryOptions {
   /** The most attempts of a run: 1 for no retry. Default 3, and 1 for `'tick'`. */
@@ -27,9 +28,12 @@ export interface RetryPolicy {
 const MOST_ATTEMPTS = 1000;
 
 /** @throws InvalidLockConfigurationError naming the option and its value */
-export function parseRetryPolicy(options: RetryOptions, subject: PolicySubject): RetryPolicy {
-  const { of, endless } = subject;
-  const { maxAttempts = endless === 'a tick' ? 1 : 3, initialDelay = '1m', factor = 2, until } = options;
+export function parseRetryPolicy(
+  options: RetryOptions,
+  kind: PeriodOptions['kind'],
+  of: string,
+): RetryPolicy {
+  const { maxAttempts = kind === 'tick' ? 1 : 3, initialDelay = '1m', factor = 2, until } = options;
   if (!Number.isFinite(factor) || factor < 1)
     refuseOption(`retry.factor ${of}`, factor, 'it must be a number of at least 1');
   const initialDelayMs = parseDuration(initialDelay, `retry.initialDelay ${of}`);
@@ -37,31 +41,25 @@ export function parseRetryPolicy(options: RetryOptions, subject: PolicySubject):
   const maxDelayMs = parseDuration(maxDelay, `retry.maxDelay ${of}`);
   if (initialDelayMs > maxDelayMs)
     refuseOption(`retry.initialDelay ${of}`, initialDelay, `it is longer than maxDelay (${maxDelay})`);
+  if (until === 'period-end' && (kind === 'tick' || typeof kind === 'function')) {
+    const what = kind === 'tick' ? 'a tick' : 'the period of a key function';
+    refuseOption(`retry.until ${of}`, until, `${what} has no end: give a duration`);
+  }
   return {
     maxAttempts: checkCount(maxAttempts, MOST_ATTEMPTS, `retry.maxAttempts ${of}`),
     initialDelayMs,
     factor,
     maxDelayMs,
-    untilMs: parseUntil(until, subject),
+    untilMs:
+      until === undefined || until === 'period-end'
+        ? until
+        : parsePositiveDuration(until, `retry.until ${of}`),
   };
 }
 
-function parseUntil(until: RetryOptions['until'], { of, endless }: PolicySubject): RetryPolicy['untilMs'] {
-  if (until === undefined) return undefined;
-  if (until !== 'period-end') return parsePositiveDuration(until, `retry.until ${of}`);
-  if (endless === undefined) return until;
-  return refuseOption(`retry.until ${of}`, until, `${endless} has no end: give a duration`);
-}
-
-export interface FailedAttempt {
-  /** 1 for the first. */
-  readonly attempt: number;
-  readonly policy: RetryPolicy;
-  readonly error: unknown;
-  readonly now: Date;
-  readonly firstStartedAt: Date;
-  /** `undefined` for custom keys. */
-  readonly periodEnd: Date | undefined;
+export function checkCount(value: number, most: number, what: string): number {
+  if (Number.isInteger(value) && value >= 1 && value <= most) return value;
+  return refuseOption(what, value, `it must be a whole number from 1 to ${most}`);
 }
 
 /**
@@ -69,24 +67,26 @@ export interface FailedAttempt {
  * `FatalJobError`. `'exhausted'`: it was the last attempt. `'until'`: the next attempt would begin too late. Pure: the
  * caller writes the result to the row.
  */
-export function planRetry(failed: FailedAttempt): {
-  readonly retryAt?: Date;
-  readonly finalReason?: 'exhausted' | 'until' | 'fatal';
-} {
-  const { attempt, policy, error, now } = failed;
+export function planRetry(
+  { attempt, firstStartedAt, periodEnd }: Pick<Run, 'attempt' | 'firstStartedAt' | 'periodEnd'>,
+  error: unknown,
+  policy: RetryPolicy,
+  now: Date,
+): { readonly retryAt?: Date; readonly finalReason?: 'exhausted' | 'until' | 'fatal' } {
   if (error instanceof FatalJobError) return { finalReason: 'fatal' };
   if (attempt >= policy.maxAttempts) return { finalReason: 'exhausted' };
   const retryAt = new Date(now.getTime() + retryDelayMs(attempt, policy));
-  const until = retriesEndAt(failed);
+  const until = retriesEndAt(firstStartedAt ?? now, periodEnd, policy);
   return until !== undefined && retryAt >= until ? { finalReason: 'until' } : { retryAt };
 }
 
 export function retriesEndAt(
-  run: Pick<FailedAttempt, 'policy' | 'firstStartedAt' | 'periodEnd'>,
+  firstStartedAt: Date,
+  periodEnd: Date | undefined,
+  { untilMs }: RetryPolicy,
 ): Date | undefined {
-  const { untilMs } = run.policy;
-  if (untilMs === 'period-end') return run.periodEnd;
-  return untilMs === undefined ? undefined : new Date(run.firstStartedAt.getTime() + untilMs);
+  if (untilMs === 'period-end') return periodEnd;
+  return untilMs === undefined ? undefined : new Date(firstStartedAt.getTime() + untilMs);
 }
 
 /** Never longer than `maxDelay`, however often the job has failed: the power can be infinite, but not the delay. */

@@ -2,7 +2,7 @@ import type { SkipReason } from '../../core';
 import { timeText } from '../operator/state-of-run';
 import { earliestTickOf, isPastStartDeadline, type JobPolicy } from '../policy/job-policy';
 import { retriesEndAt } from '../policy/retry';
-import { identityOf, LEASE_ENDED, madeUpMark, type Claim, type Run } from '../run';
+import { identityOf, LEASE_ENDED, madeUpMark, type Claim, type Run, type RunSummary } from '../run';
 import { runEventOf, type Decision, type FoundRun, type NewRun, type NewRunEvent } from '../run-store';
 
 /** The holder of a lock that is about to claim a run, for one attempt. */
@@ -31,21 +31,33 @@ export function decideClaim(
   policy: JobPolicy,
 ): Decision<ClaimVerdict | undefined> {
   if (found === undefined) return { value: undefined };
-  const { run } = found;
-  switch (run.state) {
+  const { run, now } = found;
+  if (run.state === 'running') {
+    // Our own claim, whose reply was lost.
+    if (run.claimedBy === holder.claimedBy) return { value: { kind: 'claimed', claim: claimOf(run) } };
+    if (isSameGrant(run, holder)) return refuse('running-elsewhere');
+    return isGone(found, holder) ? replaceLost(found, holder, policy) : refuseUnproven(run);
+  }
+  if ((run.state === 'pending' || run.state === 'failed') && isStale(found, holder))
+    return refuseUnproven(run);
+  const reason = refusalOf(run, now);
+  return reason === undefined ? startDue(found, holder, policy) : refuse(reason);
+}
+
+/** Why the run cannot be started, as far as its row shows. */
+export function refusalOf({ state, nextAttemptAt }: RunSummary, now: Date): SkipReason | undefined {
+  switch (state) {
     case 'completed':
-      return refuse('already-completed');
-    case 'skipped':
+      return 'already-completed';
     case 'interrupted':
-      return refuse(run.state);
+    case 'skipped':
+      return state;
     case 'running':
-      // Our own claim, whose reply was lost.
-      if (run.claimedBy === holder.claimedBy) return { value: { kind: 'claimed', claim: claimOf(run) } };
-      if (isSameGrant(run, holder)) return refuse('running-elsewhere');
-      return isGone(found, holder) ? replaceLost(found, holder, policy) : refuseUnproven(run);
+      return undefined;
     case 'pending':
     case 'failed':
-      return isStale(found, holder) ? refuseUnproven(run) : startIfDue(found, holder, policy);
+      if (nextAttemptAt === undefined) return 'exhausted';
+      return nextAttemptAt > now ? 'not-due' : undefined;
   }
 }
 
@@ -73,10 +85,8 @@ function isStale({ run, now }: FoundRun, { lockId, fencingToken }: ClaimHolder):
   return fencingToken < run.fencingToken && run.leaseUntil !== undefined && run.leaseUntil > now;
 }
 
-function startIfDue(found: FoundRun, holder: ClaimHolder, policy: JobPolicy): Decision<ClaimVerdict> {
+function startDue(found: FoundRun, holder: ClaimHolder, policy: JobPolicy): Decision<ClaimVerdict> {
   const { run, now } = found;
-  if (run.nextAttemptAt === undefined) return refuse('exhausted');
-  if (run.nextAttemptAt > now) return refuse('not-due');
   const spent = exhaustedReason(found, policy);
   if (spent !== undefined) {
     const write: Run = { ...run, state: 'failed', reason: spent, nextAttemptAt: undefined };
@@ -84,17 +94,13 @@ function startIfDue(found: FoundRun, holder: ClaimHolder, policy: JobPolicy): De
   }
   // Only in the first generation: a run that an operator has rerun is wanted, however late.
   const isFirst = run.attempt === 0 && run.firstStartedAt === undefined && run.generation === 0;
-  if (isFirst && isTooLate(found, holder, policy)) {
+  const scheduledAt = holder.scheduledAt ?? assumedScheduledTime(run, policy);
+  if (isFirst && isPastStartDeadline(policy.startDeadlineMs, scheduledAt, now)) {
     const write: Run = { ...run, state: 'skipped', reason: 'deadline', nextAttemptAt: undefined };
     return { value: { kind: 'refused', reason: 'deadline' }, write };
   }
   const write = startAttempt(found, holder);
   return { value: { kind: 'claimed', claim: claimOf(write) }, write };
-}
-
-function isTooLate({ run, now }: FoundRun, holder: ClaimHolder, policy: JobPolicy): boolean {
-  const scheduledAt = holder.scheduledAt ?? assumedScheduledTime(run, policy);
-  return isPastStartDeadline(policy.startDeadlineMs, { now, scheduledAt });
 }
 
 /**
@@ -125,10 +131,9 @@ function replaceLost(found: FoundRun, holder: ClaimHolder, policy: JobPolicy): D
 }
 
 function exhaustedReason({ run, now }: FoundRun, { retry }: JobPolicy): 'exhausted' | 'until' | undefined {
-  if (run.attempt >= retry.maxAttempts) return 'exhausted';
-  if (run.firstStartedAt === undefined) return undefined;
-  const { firstStartedAt, periodEnd } = run;
-  const until = retriesEndAt({ policy: retry, firstStartedAt, periodEnd });
+  const { attempt, firstStartedAt, periodEnd } = run;
+  if (attempt >= retry.maxAttempts) return 'exhausted';
+  const until = firstStartedAt && retriesEndAt(firstStartedAt, periodEnd, retry);
   return until !== undefined && now >= until ? 'until' : undefined;
 }
 

@@ -75,9 +75,7 @@ function decideWhileRunning(found: FoundRun, outcome: Outcome): Decision<Outcome
       };
     case 'failed': {
       const { error, errorText, retry } = outcome;
-      const { attempt, periodEnd, firstStartedAt = now } = run;
-      const failed = { attempt, policy: retry, error, now, firstStartedAt, periodEnd };
-      const { retryAt, finalReason: reason = madeUpMark(run) } = planRetry(failed);
+      const { retryAt, finalReason: reason = madeUpMark(run) } = planRetry(run, error, retry, now);
       return {
         value: { kind: 'recorded', retryAt },
         write: { ...endRun(found, 'failed'), reason, nextAttemptAt: retryAt, error: errorText },

@@ -3,7 +3,7 @@ import { periodAt, type Period } from '../periods/period';
 import { askForPeriod, periodsWithoutRun, type PeriodicJob } from '../expected';
 import { planCatchUp, type CatchUpPlan } from '../policy/catch-up';
 import { calendarPeriodsOf, type JobPolicy } from '../policy/job-policy';
-import { checkInstant, isOverdue, placeInTime, type RunKey, type RunSummary } from '../run';
+import { checkInstant, type RunKey, type RunSummary } from '../run';
 import type { Peek } from '../run-store';
 import { limitOf, type LedgerContext } from '../store-statements';
 
@@ -40,8 +40,6 @@ export interface LedgerSnapshot {
   readonly scheduledAt: Date | undefined;
   readonly period: Period;
   readonly run: RunSummary | undefined;
-  /** Runs of other periods that are due, or whose holders may have crashed. The earliest comes first. */
-  readonly overdue: readonly RunSummary[];
   readonly recorded: Peek;
   readonly warnings: readonly string[];
 }
@@ -58,7 +56,6 @@ const MOST_READS = 3;
  */
 export async function readSnapshot(context: LedgerContext, request: PeriodRequest): Promise<LedgerSnapshot> {
   const { policy, scope, at, tick } = request;
-  const periodAt = (instant: Date): Period => periodOf(request, instant);
   checkInstant(at, `at of job '${policy.job}'`);
   checkInstant(request.scheduledAt, `scheduledAt of job '${policy.job}'`);
   const receivedAt = request.purpose === 'retry' ? request.receivedAt : undefined;
@@ -71,7 +68,7 @@ export async function readSnapshot(context: LedgerContext, request: PeriodReques
   const { clock, store } = context;
   let guess = at ?? scheduledAt ?? new Date(clock.wallMs());
   for (let reads = 1; ; reads += 1) {
-    const periodKey = periodAt(guess).key;
+    const periodKey = periodOf(request, guess).key;
     const since = at === undefined ? windowStart(policy, guess) : undefined;
     const beforeMs = clock.wallMs();
     const peek = await store.peek({ job: policy.job, scope, periodKey, since }, limitOf(context));
@@ -79,10 +76,9 @@ export async function readSnapshot(context: LedgerContext, request: PeriodReques
     const nowSkewMs = (beforeMs + clock.wallMs()) / 2 - now.getTime();
     const skewMs =
       receivedAt === undefined ? nowSkewMs : skewWhenReceived(receivedAt, momentOf(clock), nowSkewMs);
-    const { instant, warning } = at
-      ? { instant: at, warning: undefined }
-      : decideInstant({ scheduledAt, now, skewMs, maxSkewMs });
-    const period = periodAt(instant);
+    const { instant, warning } =
+      at || !scheduledAt ? { instant: at ?? now } : correctedTime(scheduledAt, skewMs, maxSkewMs);
+    const period = periodOf(request, instant);
     if (period.key === periodKey || reads === MOST_READS || tick?.id !== undefined) {
       const isUnknown = at === undefined && scheduledAt === undefined && request.purpose !== 'overdue';
       const warnings = [request.scheduledAt && warning, isUnknown ? nearMissWarning(policy, now) : undefined];
@@ -92,7 +88,6 @@ export async function readSnapshot(context: LedgerContext, request: PeriodReques
         scheduledAt: databaseTimeOfTick(request, scheduledAt, skewMs, now),
         period,
         run: peek.runs.find((run) => run.periodKey === period.key),
-        overdue: overdueRuns(peek, period),
         recorded: peek,
         warnings: warnings.filter((each) => each !== undefined),
       };
@@ -120,17 +115,11 @@ function databaseTimeOfTick(
   return scheduledAt === undefined ? now : new Date(scheduledAt.getTime() - skewMs);
 }
 
-function overdueRuns({ now, runs }: Peek, period: Period): RunSummary[] {
-  const overdue = runs.filter((run) => run.periodKey !== period.key && isOverdue(run, now));
-  return overdue.sort((a, b) => placeInTime(a) - placeInTime(b));
-}
-
 /** The start of the rows that are read for catch-up: the start of the period in which the catch-up window begins. */
 function windowStart(policy: JobPolicy, guess: Date): Date | undefined {
   const { catchUp, windowMs } = policy.catchUp;
-  if (catchUp === 'none') return undefined;
   const periods = calendarPeriodsOf(policy);
-  if (periods === undefined) return undefined;
+  if (catchUp === 'none' || periods === undefined) return undefined;
   return periodAt(new Date(guess.getTime() - windowMs - policy.maxSkewMs), periods).start;
 }
 
@@ -142,7 +131,7 @@ function nearMissWarning(policy: JobPolicy, now: Date): string | undefined {
   return `Job '${policy.job}' was started at ${now.toISOString()} by the database's clock, just before its next period begins, so it counts for the current period. Pass scheduledAt, because a scheduler may fire a little early.`;
 }
 
-const NOTHING: CatchUpPlan = { run: [], missed: [], undecided: [] };
+export const NOTHING_MISSED: CatchUpPlan = { catchUp: [], missed: [], failures: [] };
 
 export async function findMissedPeriods(
   context: LedgerContext,
@@ -150,10 +139,9 @@ export async function findMissedPeriods(
   { recorded }: LedgerSnapshot,
 ): Promise<CatchUpPlan> {
   const { policy, scope, expectation } = request;
-  const { catchUp, limit, windowMs } = policy.catchUp;
-  if (catchUp === 'none') return NOTHING;
+  const { catchUp, windowMs } = policy.catchUp;
   const periods = calendarPeriodsOf(policy);
-  if (periods === undefined) return NOTHING;
+  if (catchUp === 'none' || periods === undefined) return NOTHING_MISSED;
   const from = new Date(recorded.now.getTime() - windowMs);
   const withoutRun = periodsWithoutRun(expectation, periods, recorded, from);
   const asked = withoutRun.map(async (period) => ({
@@ -161,16 +149,14 @@ export async function findMissedPeriods(
     answer: await askForPeriod(context, request, period),
   }));
   const possible = (await Promise.all(asked)).filter(({ answer }) => answer !== 'holiday');
-  if (possible.length === 0) return NOTHING;
+  if (possible.length === 0) return NOTHING_MISSED;
   const failed = 'the periods that operators have skipped could not be read';
   const reading = findSkippedKeys(context, { job: policy.job, scope });
   const skipped = await reading.catch((cause: unknown) => ({ failed, cause }));
   // A failure to read about other days does not delay today's run.
-  if ('failed' in skipped) return { ...NOTHING, undecided: [skipped] };
-  return planCatchUp(
-    { catchUp, limit },
-    possible.filter(({ period }) => !skipped.has(period.key)),
-  );
+  if ('failed' in skipped) return { ...NOTHING_MISSED, failures: [skipped] };
+  const missed = possible.filter(({ period }) => !skipped.has(period.key));
+  return planCatchUp(policy.catchUp, missed);
 }
 
 /**
@@ -185,21 +171,17 @@ function skewWhenReceived(receivedAt: Moment, now: Moment, nowSkewMs: number): n
   return nowSkewMs - Math.min(0, setForwardMs);
 }
 
-/** Decides the instant of a tick's period: its scheduled time, however late it comes, unless that clock was wrong. */
-export function decideInstant({
-  scheduledAt,
-  now,
-  skewMs,
-  maxSkewMs,
-}: {
-  /** The scheduled time of the tick, by the host's clock. */
-  readonly scheduledAt: Date | undefined;
-  readonly now: Date;
-  /** The host's wall clock less the database's. */
-  readonly skewMs: number;
-  readonly maxSkewMs: number;
-}): { readonly instant: Date; readonly warning?: string } {
-  if (scheduledAt === undefined) return { instant: now };
+/**
+ * Decides the instant of a tick's period: its scheduled time, however late it comes, unless that clock was wrong.
+ *
+ * @param scheduledAt by the host's clock
+ * @param skewMs by how much that clock is ahead of the database's
+ */
+export function correctedTime(
+  scheduledAt: Date,
+  skewMs: number,
+  maxSkewMs: number,
+): { readonly instant: Date; readonly warning?: string } {
   if (Math.abs(skewMs) <= maxSkewMs) return { instant: scheduledAt };
   const instant = new Date(scheduledAt.getTime() - skewMs);
   const skew = `${Math.round(Math.abs(skewMs) / 1000)} s ${skewMs > 0 ? 'ahead of' : 'behind'}`;

@@ -67,15 +67,14 @@ export class OncePerExecutor {
     report.run = tick.runOf(snapshot.period);
     const plan = (tick.plan = await planTick(this.context, request, snapshot));
     this.#reportFindings(tick);
-    const { kind } = plan.own;
-    tick.isFinal =
-      kind === 'expired' || kind === 'none' || (kind === 'refused' && plan.own.reason === 'not-due');
+    const { own } = plan;
+    const reason = own.kind === 'refused' ? own.reason : 'not-due';
+    tick.isFinal = own.kind !== 'run' && own.kind !== 'skip' && reason === 'not-due';
     tick.caughtUpPeriod = findCaughtUpPeriod(request, snapshot, plan);
     tick.overdue = overdueCount(plan);
-    const reason = plan.own.kind === 'refused' ? plan.own.reason : 'not-due';
     const refused = { executed: false, reason } as const;
     if (!hasWork(plan)) return refused;
-    report.willRetry = request.willRetry && plan.own.kind === 'run' && plan.own.isNew;
+    report.willRetry = request.willRetry && own.kind === 'run' && own.isNew;
     report.isAnsweredBySkip = request.tick !== undefined;
     const work = (held: HeldLock): Promise<TaskResult<T>> => {
       tick.held = held;
@@ -84,7 +83,7 @@ export class OncePerExecutor {
     };
     const result = await this.executor.holding(report, work);
     // The lock may be held elsewhere, but the snapshot had shown the reason before.
-    return plan.own.kind === 'refused' ? refused : result;
+    return own.kind === 'refused' ? refused : result;
   }
 
   /** Once its lease has expired, a run can contain no calls: the call is a new one. */

@@ -6,8 +6,15 @@ import { askForPeriod, dayAround, isLongerThanADay, isRunningAt, mayBeMadeUp } f
 import { askCalendar, everyDay, type CalendarAnswer, type CalendarFailure } from '../periods/calendar';
 import { periodAt, type CalendarPeriod, type Period } from '../periods/period';
 import { earliestTickOf, isPastStartDeadline, type JobPolicy } from '../policy/job-policy';
-import { identityOf, isOverdue, type RunKey, type RunSummary } from '../run';
-import { findMissedPeriods, type LedgerSnapshot, type PeriodRequest } from './ledger-snapshot';
+import type { CatchUpPlan } from '../policy/catch-up';
+import { identityOf, isOverdue, placeInTime, type RunKey, type RunSummary } from '../run';
+import {
+  findMissedPeriods,
+  NOTHING_MISSED,
+  type LedgerSnapshot,
+  type PeriodRequest,
+} from './ledger-snapshot';
+import { refusalOf } from './decide-claim';
 
 type OwnPlan =
   | { readonly kind: 'run'; readonly isNew: boolean }
@@ -20,16 +27,10 @@ type OwnPlan =
   /** Only the other runs. */
   | { readonly kind: 'none' };
 
-export interface TickPlan {
+export interface TickPlan extends CatchUpPlan {
   readonly own: OwnPlan;
-  /** Other runs that are due, or whose holders may have crashed. */
+  /** Other runs that are due, or whose holders may have crashed. The earliest comes first. */
   readonly overdue: readonly RunSummary[];
-  /** Missed periods, to be run now. */
-  readonly catchUp: readonly CalendarPeriod[];
-  /** To be recorded as `skipped(missed)`. */
-  readonly missed: readonly CalendarPeriod[];
-  /** The calendar failed, or the skipped periods could not be read. */
-  readonly failures: readonly CalendarFailure[];
 }
 
 export interface TickRequest<T> extends PeriodRequest {
@@ -97,23 +98,25 @@ export async function planTick(
   request: PeriodRequest,
   snapshot: LedgerSnapshot,
 ): Promise<TickPlan> {
-  const { now, run } = snapshot;
+  const { now, period: current, recorded } = snapshot;
   const own = planRecorded(request, snapshot) ?? (await planNew(context, request, snapshot));
   const failures = own.kind === 'refused' && own.failure !== undefined ? [own.failure] : [];
   // A late tick that another instance has answered must not hold the lock when the next tick comes.
   if (request.at !== undefined || (request.tick !== undefined && own.kind === 'refused'))
-    return { own, overdue: [], catchUp: [], missed: [], failures };
-  const ownOverdue = own.kind === 'none' && run !== undefined && isOverdue(run, now) ? [run] : [];
+    return { own, overdue: [], ...NOTHING_MISSED, failures };
+  const overdue = recorded.runs
+    .filter((run) => isOverdue(run, now) && (own.kind === 'none' || run.periodKey !== current.key))
+    .sort((a, b) => placeInTime(a) - placeInTime(b));
   const missedPeriods = await findMissedPeriods(context, request, snapshot);
   const { period: options, startDeadlineMs } = request.policy;
   const isLate = (period: CalendarPeriod): boolean =>
-    isPastStartDeadline(startDeadlineMs, { now, scheduledAt: earliestTickOf(period, options) });
+    isPastStartDeadline(startDeadlineMs, earliestTickOf(period, options), now);
   return {
     own,
-    overdue: [...snapshot.overdue, ...ownOverdue],
-    catchUp: missedPeriods.run.filter((period) => !isLate(period)),
-    missed: [...missedPeriods.missed, ...missedPeriods.run.filter(isLate)],
-    failures: [...failures, ...missedPeriods.undecided],
+    overdue,
+    catchUp: missedPeriods.catchUp.filter((period) => !isLate(period)),
+    missed: [...missedPeriods.missed, ...missedPeriods.catchUp.filter(isLate)],
+    failures: [...failures, ...missedPeriods.failures],
   };
 }
 
@@ -151,7 +154,7 @@ async function planNew(
   if (answer === 'later') return isMadeUp ? { kind: 'none' } : { kind: 'refused', reason: 'not-due' };
   if (answer !== 'business-day') return { kind: 'refused', reason: 'calendar', failure: answer };
   const scheduledAt = snapshot.scheduledAt ?? earliestTickOf(period, policy.period);
-  if (isPastStartDeadline(policy.startDeadlineMs, { now, scheduledAt }))
+  if (isPastStartDeadline(policy.startDeadlineMs, scheduledAt, now))
     return { kind: 'skip', reason: 'deadline' };
   return { kind: 'run', isNew: true };
 }
@@ -192,21 +195,4 @@ function hasPeriodEnded({ period, catchUp }: JobPolicy, instant: Date, now: Date
   if (end !== undefined) return end <= now;
   if (catchUp.catchUp === 'all') return now.getTime() - instant.getTime() > catchUp.windowMs;
   return periodAt(now, options).key !== key;
-}
-
-/** Why the run cannot be started, as far as a plain read shows. */
-function refusalOf({ state, nextAttemptAt }: RunSummary, now: Date): SkipReason | undefined {
-  switch (state) {
-    case 'completed':
-      return 'already-completed';
-    case 'interrupted':
-    case 'skipped':
-      return state;
-    case 'running':
-      return undefined;
-    case 'pending':
-    case 'failed':
-      if (nextAttemptAt === undefined) return 'exhausted';
-      return nextAttemptAt > now ? 'not-due' : undefined;
-  }
 }

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { ClaimLostError, type CronlatchEvents } from 'cronlatch';
 import type { EventName, Run } from 'cronlatch/provider';
+import { overlay } from '../../storage/contract-mutants/overlay';
 import { turn } from '../../support/benches/lock';
 import { CLOSE_DAY, NO_BANK, closeDay } from '../../support/jobs/close-day';
 import { ledgerPlace, memoryStores, BEGINNING } from '../../support/stores/ledger-place';
 import type { RunStore } from '#cronlatch/ledger/run-store';
-import { WithoutRegister } from '../../support/stores/without-register';
 
 /** The row of a run as a server shows it that lags behind, or that another process has written since. */
 type Answer = (run: Run) => Run | undefined;
@@ -17,23 +17,21 @@ function benchOf(context: TestContext, answers: Answer[]) {
   context.after(close);
   const { store } = place.instance();
   const calls: string[] = [];
-  const inner: RunStore = { ...bound(store) };
-  const answering: RunStore = {
-    ...inner,
+  const answering = overlay<RunStore>(store, {
     complete: async (...call) => {
       calls.push('complete');
-      return answers.length === 0 && (await inner.complete(...call));
+      return answers.length === 0 && (await store.complete(...call));
     },
     change: async (key, decide, options) => {
       calls.push('change');
       const answer = answers.shift();
-      if (answer === undefined) return await inner.change(key, decide, options);
+      if (answer === undefined) return await store.change(key, decide, options);
       const now = new Date(place.clock.wallMs());
-      const found = await inner.change(key, (row) => ({ value: row?.run }), options);
+      const found = await store.change(key, (row) => ({ value: row?.run }), options);
       const run = found && answer(found);
       return decide(run && { run, now }).value;
     },
-  };
+  });
   const instance = place.instance({ runStore: answering });
   /** Lets time pass, second by second, until the promise has settled or the time has passed. */
   const settledWithin = async (promise: Promise<unknown>, seconds: number): Promise<boolean> => {
@@ -49,23 +47,6 @@ function benchOf(context: TestContext, answers: Answer[]) {
   };
   const of = <K extends EventName>(name: K): readonly CronlatchEvents[K][] => instance.of(name);
   return { ...instance, of, calls, place, settledWithin, row: () => instance.guard.ledger.get(CLOSE_DAY) };
-}
-
-/** The methods of the store in memory, which are those of its class. */
-function bound(store: RunStore): RunStore {
-  return {
-    ...new WithoutRegister(),
-    registerJobs: (...call) => store.registerJobs(...call),
-    jobs: (...call) => store.jobs(...call),
-    peek: (...call) => store.peek(...call),
-    overdue: (...call) => store.overdue(...call),
-    insert: (...call) => store.insert(...call),
-    change: (...call) => store.change(...call),
-    complete: (...call) => store.complete(...call),
-    find: (...call) => store.find(...call),
-    events: (...call) => store.events(...call),
-    purge: (...call) => store.purge(...call),
-  };
 }
 
 const missing: Answer = () => undefined;

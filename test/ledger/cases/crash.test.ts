@@ -119,7 +119,7 @@ testLedger(
       ['failed', 'lease-ended', 3, undefined],
     );
     const [failed] = next.of('run:failed');
-    assert.ok(failed?.error instanceof ClaimLostError);
+    assert.ok(failed?.error instanceof ClaimLostError && failed.isFinal);
     assert.match(failed.error.message, /attempt 3 .* no attempt is left/);
 
     await place.elapse('1h');

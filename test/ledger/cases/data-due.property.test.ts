@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ClaimLostError } from 'cronlatch';
 import type { Run } from 'cronlatch/provider';
 import { parseJobPolicy, type JobPolicy } from '#cronlatch/ledger/policy/job-policy';
 import { decideClaim } from '#cronlatch/ledger/tick/decide-claim';
-import { reasonOf, runningJob } from '../../support/benches/guard';
 import { addRuns } from '../../support/jobs/acts';
-import { dayJob, FIRST_DAY, SECOND_DAY } from '../../support/jobs/day-job';
+import { dayJob } from '../../support/jobs/day-job';
 import { testLedger } from '../../support/stores/ledger-tests';
 
 const NOW_MS = Date.parse('2026-11-20T03:00:00Z');
@@ -93,75 +91,14 @@ void test('after a refused claim the row is not due, or another instance may sti
   );
 });
 
-const noBank = (): never => {
-  throw new Error('no bank today');
-};
-const never = (): never => assert.fail('ran');
-
-testLedger(
-  'if a deploy lowers maxAttempts, a run that has spent them fails permanently (L-63)',
-  async (place) => {
-    const { guard } = place.instance();
-    await assert.rejects(guard.run(dayJob(), noBank), /no bank/);
-    await place.elapse('1m');
-    const job = guard.wrap(dayJob({ retry: { maxAttempts: 1 } }), never);
-    assert.equal((await guard.runOverdue()).started, 0);
-    const run = await guard.ledger.get(FIRST_DAY);
-    assert.deepEqual([run?.state, run?.reason, run?.nextAttemptAt], ['failed', 'exhausted', undefined]);
-    assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
-    assert.equal(await job(), undefined);
-  },
-);
-
-testLedger(
-  'if until passes before any instance claims the run, the run fails permanently (L-63)',
-  async (place) => {
-    const { guard } = place.instance();
-    const lasting = dayJob({ retry: { until: '1h' } });
-    const job = guard.wrap(lasting, noBank);
-    await job();
-    await place.elapse('1h');
-    assert.equal((await guard.runOverdue()).started, 0);
-    const run = await guard.ledger.get(FIRST_DAY);
-    assert.deepEqual([run?.state, run?.reason, run?.nextAttemptAt], ['failed', 'until', undefined]);
-    assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
-  },
-);
-
 testLedger('a pending run whose startDeadline has passed is skipped (L-63)', async (place) => {
   const { guard } = place.instance();
-  guard.wrap(dayJob({ startDeadline: '12h' }), never);
+  guard.wrap(dayJob({ startDeadline: '12h' }), () => assert.fail('ran'));
   const range = { from: '2026-11-18', to: '2026-11-19', force: true };
   assert.equal((await addRuns(guard, range)).length, 2);
   assert.equal((await guard.runOverdue()).started, 0);
   const runs = await guard.ledger.list({});
-  assert.deepEqual(
-    runs.map(({ state, reason }) => [state, reason]),
-    [
-      ['skipped', 'deadline'],
-      ['skipped', 'deadline'],
-    ],
-  );
+  assert.equal(runs.length, 2);
+  for (const { state, reason } of runs) assert.deepEqual([state, reason], ['skipped', 'deadline']);
   assert.deepEqual(await guard.runOverdue(), { started: 0, overdue: 0 });
 });
-
-testLedger(
-  'a crash in the last attempt makes the run fail permanently, and an event reports it (L-63)',
-  async (place) => {
-    const holder = place.instance();
-    const other = place.instance();
-    const once = dayJob({ retry: { maxAttempts: 1 } });
-    const crashed = await runningJob(holder.guard, once);
-    await place.elapse('2m');
-    other.guard.wrap(once, never);
-    assert.equal((await other.guard.runOverdue()).started, 0);
-    const run = await other.guard.ledger.get(FIRST_DAY);
-    assert.deepEqual([run?.state, run?.reason], ['failed', 'lease-ended']);
-    assert.match(String(other.of('run:failed')[0]?.error), /ClaimLostError: The lease of attempt 1 .* ended/);
-    assert.equal(other.of('run:failed')[0]?.isFinal, true);
-    assert.deepEqual(await other.guard.runOverdue(), { started: 0, overdue: 0 });
-    assert.equal(await other.guard.ledger.get(SECOND_DAY), undefined);
-    crashed.finish();
-    assert.ok((await reasonOf(crashed.result)) instanceof ClaimLostError);
-  },
-);

@@ -41,6 +41,15 @@ async function whileStoreIsDown({ store }: Instance, call: () => Promise<unknown
   away.mock.restore();
 }
 
+/** A registered job on a host, whose scheduler may know the time of a tick. */
+function scheduledOn(place: LedgerPlace, knows: boolean) {
+  const host = new Host(place);
+  const instance = place.instance({ clock: host });
+  const { task, periods } = diary();
+  const scheduledAt = (): Date | undefined => (knows ? new Date(host.wallMs()) : undefined);
+  return { host, instance, periods, job: instance.guard.wrap(closeDay(), task, { scheduledAt }) };
+}
+
 for (const [what, knows] of [
   ['whose scheduled time is known', true],
   ['whose scheduled time is not known', false],
@@ -48,11 +57,7 @@ for (const [what, knows] of [
   testLedger(
     `an unanswered tick ${what}, received while the clock was a day ahead, counts for the real day after the clock is fixed`,
     async (place) => {
-      const host = new Host(place);
-      const instance = place.instance({ clock: host });
-      const { task, periods } = diary();
-      const scheduledAt = (): Date | undefined => (knows ? new Date(host.wallMs()) : undefined);
-      const job = instance.guard.wrap(closeDay(), task, { scheduledAt });
+      const { host, instance, periods, job } = scheduledOn(place, knows);
       host.aheadMs = DAY_MS;
       await whileStoreIsDown(instance, job);
       await place.elapse('1m');
@@ -66,11 +71,7 @@ for (const [what, knows] of [
   testLedger(
     `an unanswered tick ${what}, kept while its host was suspended over midnight, does not run for the next day`,
     async (place) => {
-      const host = new Host(place);
-      const instance = place.instance({ clock: host });
-      const { task, periods } = diary();
-      const scheduledAt = (): Date | undefined => (knows ? new Date(host.wallMs()) : undefined);
-      const job = instance.guard.wrap(closeDay(), task, { scheduledAt });
+      const { host, instance, periods, job } = scheduledOn(place, knows);
       await whileStoreIsDown(instance, job);
       await host.suspend(23);
       await instance.guard.runOverdue();
@@ -86,10 +87,7 @@ for (const [what, knows] of [
 testLedger(
   'an unanswered tick that a wrong clock put on the next day does not replace the tick of that day',
   async (place) => {
-    const host = new Host(place);
-    const instance = place.instance({ clock: host });
-    const { task, periods } = diary();
-    const job = instance.guard.wrap(closeDay(), task);
+    const { host, instance, periods, job } = scheduledOn(place, false);
     host.aheadMs = DAY_MS;
     await whileStoreIsDown(instance, job);
     host.aheadMs = 0;

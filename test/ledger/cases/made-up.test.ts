@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { currentRun, LockStorageError, type OncePerConfiguration } from 'cronlatch';
 import { eventually } from '../../support/clocks/eventually';
 import { SkewedClock } from '../../support/clocks/skewed-clock';
 import { BY } from '../../support/jobs/acts';
-import { closeDay, diary, rowsOf } from '../../support/jobs/close-day';
+import { closeDay, diary, failing, NO_BANK, rowsOf } from '../../support/jobs/close-day';
 import type { Instance, LedgerPlace } from '../../support/stores/ledger-place';
 import { testLedger } from '../../support/stores/ledger-tests';
 import { operations } from 'cronlatch/operations';
+
+const AT_FIVE = { expression: '0 5 * * *', timeZone: 'Europe/Paris', dialect: 'croner' } as const;
 
 /** Schedules the job in a new process, which registers it. */
 async function scheduled(
@@ -238,9 +241,8 @@ testLedger(
   'a job that was disabled over its ticks is not made up, and neither late nor has it missed a date (S-28)',
   async (place) => {
     const off = place.instance();
-    off.guard.wrap({ ...closeDay(), enabled: false }, () => assert.fail('ran'), {
-      schedule: { expression: '0 5 * * *', timeZone: 'Europe/Paris', dialect: 'croner' },
-    });
+    const job = { ...closeDay(), enabled: false };
+    off.guard.wrap(job, () => assert.fail('ran'), { schedule: AT_FIVE });
     await off.guard.runOverdue();
     await place.elapse('50h');
     assert.deepEqual(await off.guard.runOverdue(), { started: 0, overdue: 0 });
@@ -254,18 +256,19 @@ testLedger(
   },
 );
 
+/** A job at five, with a scope for each tenant that it is called with. */
+const ofTenants = ({ guard }: Instance, work: (tenant: string) => void) =>
+  guard.wrap(closeDay({ scope: (tenant: string) => tenant, resume: ({ scope }) => [scope] }), work, {
+    schedule: AT_FIVE,
+  });
+
 testLedger(
   'a tick is made up for the scopes of the newest recorded period, with the arguments of resume',
   async (place) => {
     const ran: string[] = [];
-    const wrapped = (instance: Instance) =>
-      instance.guard.wrap(
-        closeDay({ scope: (tenant: string) => tenant, resume: ({ scope }) => [scope] }),
-        (tenant: string) => void ran.push(`${tenant} ${currentRun().periodKey}`),
-        { schedule: { expression: '0 5 * * *', timeZone: 'Europe/Paris', dialect: 'croner' } },
-      );
+    const work = (tenant: string): void => void ran.push(`${tenant} ${currentRun().periodKey}`);
     const before = place.instance();
-    const call = wrapped(before);
+    const call = ofTenants(before, work);
     await place.elapse('1h');
     await before.guard.runOverdue();
     for (const tenant of ['a', 'gone']) await call(tenant);
@@ -274,7 +277,7 @@ testLedger(
     await place.elapse('25h');
     ran.splice(0);
     const after = place.instance();
-    wrapped(after);
+    ofTenants(after, work);
     await after.guard.runOverdue();
     await after.guard.runOverdue();
     assert.deepEqual(ran.sort(), ['a 2026-11-22', 'b 2026-11-22']);
@@ -284,17 +287,12 @@ testLedger(
 testLedger('a tick is made up for all scopes, also if one of them has failed', async (place) => {
   const ran: string[] = [];
   let fails = false;
-  const wrapped = ({ guard }: Instance) =>
-    guard.wrap(
-      closeDay({ scope: (tenant: string) => tenant, resume: ({ scope }) => [scope] }),
-      (tenant: string) => {
-        if (fails && tenant === 'b') throw new Error('no bank today');
-        ran.push(tenant);
-      },
-      { schedule: { expression: '0 5 * * *', timeZone: 'Europe/Paris', dialect: 'croner' } },
-    );
+  const work = (tenant: string): void => {
+    if (fails && tenant === 'b') throw NO_BANK;
+    ran.push(tenant);
+  };
   const before = place.instance();
-  const call = wrapped(before);
+  const call = ofTenants(before, work);
   await before.guard.runOverdue();
   await place.elapse('1h');
   for (const tenant of ['a', 'b', 'c']) await call(tenant);
@@ -308,7 +306,7 @@ testLedger('a tick is made up for all scopes, also if one of them has failed', a
   const row = { ...run, periodStart, periodEnd, state: 'skipped', reason: 'made-up' } as const;
   await after.store.insert(row, { timeoutMs: 5000 });
   fails = true;
-  wrapped(after);
+  ofTenants(after, work);
   await after.guard.runOverdue();
   assert.deepEqual(ran, ['c']);
   fails = false;
@@ -317,22 +315,19 @@ testLedger('a tick is made up for all scopes, also if one of them has failed', a
   assert.deepEqual(ran, ['c', 'b']);
 });
 
+const noAnswer = () => Promise.reject(new LockStorageError('no answer'));
+
 testLedger('a read that fails once does not lose the tick', async (place) => {
   await scheduled(place, '0 5 * * *');
   await place.elapse('2h');
   const instance = place.instance();
   const { task, periods } = diary();
-  const schedule = { expression: '0 5 * * *', timeZone: 'Europe/Paris', dialect: 'croner' } as const;
-  instance.guard.wrap(closeDay(), task, { schedule });
+  instance.guard.wrap(closeDay(), task, { schedule: AT_FIVE });
   const { store } = instance;
   for (const method of ['since', 'overdue'] as const) {
-    const read = store[method].bind(store);
-    Object.defineProperty(store, method, {
-      configurable: true,
-      value: () => Promise.reject(new LockStorageError('no answer')),
-    });
+    const away = mock.method(store, method, noAnswer);
     await assert.rejects(instance.guard.runOverdue(), LockStorageError);
-    Object.defineProperty(store, method, { configurable: true, value: read });
+    away.mock.restore();
   }
   assert.deepEqual(periods(), []);
   await instance.guard.runOverdue();
@@ -342,20 +337,12 @@ testLedger('a read that fails once does not lose the tick', async (place) => {
 testLedger('a register that does not answer keeps no run from being retried', async (place) => {
   const { instance, runs } = await scheduled(place, '0 5 * * *');
   const { store } = instance;
-  const { task, periods } = diary();
-  let fails = true;
-  const work = async (): Promise<void> => {
-    if (fails) throw new Error('no bank today');
-    await task();
-  };
-  const failing = instance.guard.wrap({ ...closeDay(), name: 'fails' }, work);
-  await failing();
-  fails = false;
-  const value = () => Promise.reject(new LockStorageError('no answer'));
-  Object.defineProperty(store, 'jobs', { configurable: true, value });
+  const { task, periods } = failing(1);
+  await instance.guard.wrap({ ...closeDay(), name: 'fails' }, task)();
+  mock.method(store, 'jobs', noAnswer);
   await place.elapse('2h');
   await assert.rejects(instance.guard.runOverdue(), LockStorageError);
-  await eventually(() => periods().includes('2026-11-20'), 'its run is retried');
+  await eventually(() => periods().length === 2, 'its run is retried');
   assert.deepEqual(runs, []);
 });
 
@@ -377,10 +364,9 @@ testLedger('a key function that fails keeps no other job from being made up', as
   const period = (): string => {
     throw new Error('no key');
   };
-  const schedule = { expression: '0 5 * * *', timeZone: 'Europe/Paris', dialect: 'croner' } as const;
-  guard.wrap({ ...closeDay({ period }), name: 'broken' }, () => assert.fail('ran'), { schedule });
+  guard.wrap({ ...closeDay({ period }), name: 'broken' }, () => assert.fail('ran'), { schedule: AT_FIVE });
   const { task, periods } = diary();
-  guard.wrap(closeDay(), task, { schedule });
+  guard.wrap(closeDay(), task, { schedule: AT_FIVE });
   await guard.runOverdue();
   await place.elapse('2h');
   for (const _ of [1, 2]) await guard.runOverdue();
@@ -457,18 +443,12 @@ testLedger('a run that fails when it is made up is retried like any other', asyn
   await scheduled(place, '0 5 * * *');
   await place.elapse('2h');
   const instance = place.instance();
-  let fails = true;
-  const scheduledAt: (Date | undefined)[] = [];
-  const work = (): void => {
-    scheduledAt.push(currentRun().scheduledAt);
-    if (fails) throw new Error('no bank today');
-  };
-  const schedule = { expression: '0 5 * * *', timeZone: 'Europe/Paris', dialect: 'croner' } as const;
-  instance.guard.wrap(closeDay(), work, { schedule });
+  const { task, runs } = failing(1);
+  instance.guard.wrap(closeDay(), task, { schedule: AT_FIVE });
   await instance.guard.runOverdue();
-  fails = false;
   await place.elapse('10m');
   await instance.guard.runOverdue();
   assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed(made-up)']);
+  const scheduledAt = runs.map((run) => run.scheduledAt);
   assert.deepEqual(scheduledAt, [new Date('2026-11-20T04:00:00Z'), undefined]);
 });

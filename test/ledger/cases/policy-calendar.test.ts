@@ -181,7 +181,7 @@ testLedger('if a calendar fails for a missed day, runOverdue retries it (L-34)',
   guard.wrap(job, task);
   await guard.run(job, task);
   await place.elapse('2d');
-  setAnswer((date) => (date === '2026-11-21' ? noData() : true));
+  setAnswer((date) => (date === '2026-11-21' ? Promise.reject(new Error('no data')) : true));
   await guard.run(job, task);
   await guard.runOverdue();
   assert.deepEqual(await rowsOf(instance), ['2026-11-20 completed', '2026-11-22 completed']);

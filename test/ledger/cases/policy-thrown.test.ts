@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { reasonOf } from '../../support/benches/guard';
 import { closeDay, failing } from '../../support/jobs/close-day';
 import { testLedger } from '../../support/stores/ledger-tests';
 
@@ -94,14 +93,3 @@ for (const [what, thrown, texts] of THROWN) {
     },
   );
 }
-
-testLedger(
-  'of an error only names, messages and stacks are stored, never its other properties (L-30)',
-  async (place) => {
-    const { guard } = place.instance();
-    const thrown = Object.assign(new Error('no bank today'), { parameters: ['the password'] });
-    await reasonOf(guard.run(closeDay(), failing(1, thrown).task));
-    const run = await guard.ledger.get(KEY);
-    assert.ok(run?.error?.includes('no bank today') && !run.error.includes('password'));
-  },
-);

@@ -72,23 +72,6 @@ void test('a calendar may answer asynchronously (L-34)', async () => {
   assert.equal(await ask({ isBusinessDay: () => Promise.resolve(false) }, '2026-11-20'), 'holiday');
 });
 
-void test('a calendar that throws, synchronously or later, has failed, and the error keeps its cause (L-34)', async () => {
-  const cause = new Error('no data for 2027');
-  const failing: BusinessCalendar[] = [
-    {
-      isBusinessDay: () => {
-        throw cause;
-      },
-    },
-    { isBusinessDay: () => Promise.reject(cause) },
-  ];
-  for (const calendar of failing)
-    assert.deepEqual(await ask(calendar, '2027-01-01'), {
-      failed: 'the calendar threw for 2027-01-01',
-      cause,
-    });
-});
-
 void test('a calendar that hangs has failed after five seconds (L-34)', async () => {
   const clock = new SettableClock();
   let answer = (said: boolean): void => void said;

@@ -11,21 +11,16 @@ import { refused } from '../../support/checks/refused';
 
 const NOON = new Date('2026-11-20T12:00:00Z');
 const custom = (kind: (at: Date) => string): PeriodOptions => ({ kind, timeZone: 'Europe/Paris' });
+const periodBy = (kind: (at: Date) => string, instant = NOON) => periodAt(instant, custom(kind));
 
 void test('a custom key has a business date, but no start and no end', () => {
-  const period = periodAt(
-    new Date('2026-11-20T23:30:00Z'),
-    custom((at) => `batch-${at.getUTCHours()}`),
-  );
+  const period = periodBy((at) => `batch-${at.getUTCHours()}`, new Date('2026-11-20T23:30:00Z'));
   assert.deepEqual(period, { key: 'batch-23', businessDate: '2026-11-21', start: undefined, end: undefined });
 });
 
 void test('a key function may change the date that it receives', () => {
   const instant = new Date(NOON);
-  periodAt(
-    instant,
-    custom((at) => String(at.setUTCHours(0))),
-  );
+  periodBy((at) => String(at.setUTCHours(0)), instant);
   assert.deepEqual(instant, NOON);
 });
 
@@ -41,37 +36,20 @@ for (const [what, key] of [
   ['missing', undefined],
 ] as const)
   void test(`a custom key that is ${what} is rejected, and the error names the instant (L-58)`, () => {
-    refused(
-      () =>
-        periodAt(
-          NOON,
-          custom(() => key as string),
-        ),
-      'the key of a period',
-      '2026-11-20T12:00:00.000Z',
-    );
+    refused(() => periodBy(() => key as string), 'the key of a period', '2026-11-20T12:00:00.000Z');
   });
 
 void test('a custom key may have 64 characters, regardless of its bytes (L-58)', () => {
-  assert.equal(
-    periodAt(
-      NOON,
-      custom(() => '💶'.repeat(64)),
-    ).key.length,
-    128,
-  );
+  assert.equal(periodBy(() => '💶'.repeat(64)).key.length, 128);
 });
 
 void test('if a key function throws, cronlatch throws its own error with that cause (L-58)', () => {
   const cause = new Error('no key today');
+  const failing = (): never => {
+    throw cause;
+  };
   assert.throws(
-    () =>
-      periodAt(
-        NOON,
-        custom(() => {
-          throw cause;
-        }),
-      ),
+    () => periodBy(failing),
     (error) => error instanceof InvalidLockConfigurationError && error.cause === cause,
   );
 });

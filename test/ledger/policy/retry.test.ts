@@ -2,34 +2,22 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { FatalJobError } from 'cronlatch';
-import {
-  parseRetryPolicy,
-  planRetry,
-  retriesEndAt,
-  type FailedAttempt,
-  type RetryOptions,
-} from '#cronlatch/ledger/policy/retry';
+import { parseRetryPolicy, planRetry, retriesEndAt, type RetryOptions } from '#cronlatch/ledger/policy/retry';
 import { refused } from '../../support/checks/refused';
 
-const SUBJECT = { of: `of job 'close-day'`, endless: undefined };
+const OF = `of job 'close-day'`;
 const NOW = new Date('2026-11-20T03:00:00Z');
 
 const after = (ms: number): Date => new Date(NOW.getTime() + ms);
 
-function failed(options: RetryOptions, changes: Partial<FailedAttempt> = {}): FailedAttempt {
-  return {
-    attempt: 1,
-    policy: parseRetryPolicy(options, SUBJECT),
-    error: new Error('the bank is closed'),
-    now: NOW,
-    firstStartedAt: NOW,
-    periodEnd: new Date('2026-11-21T00:00:00Z'),
-    ...changes,
-  };
-}
+const FIRST = { attempt: 1, firstStartedAt: NOW, periodEnd: new Date('2026-11-21T00:00:00Z') };
+
+/** The plan after a failure at `NOW`, of the first attempt unless `run` is another one. */
+const planned = (options: RetryOptions, run: Partial<typeof FIRST> = {}, error: unknown = new Error('no')) =>
+  planRetry({ ...FIRST, ...run }, error, parseRetryPolicy(options, 'day', OF), NOW);
 
 const minutesUntilRetry = (options: RetryOptions, attempt: number): number | string => {
-  const { retryAt, finalReason } = planRetry(failed(options, { attempt }));
+  const { retryAt, finalReason } = planned(options, { attempt });
   return retryAt === undefined ? String(finalReason) : (retryAt.getTime() - NOW.getTime()) / 60_000;
 };
 
@@ -59,35 +47,30 @@ void test('a run that failed more often than maxAttempts now allows fails perman
 
 void test('nothing is retried after the period has ended (L-28)', () => {
   const options: RetryOptions = { until: 'period-end' };
-  assert.deepEqual(planRetry(failed(options, { periodEnd: after(60_001) })), { retryAt: after(60_000) });
-  assert.deepEqual(planRetry(failed(options, { periodEnd: after(60_000) })), { finalReason: 'until' });
-  assert.deepEqual(planRetry(failed(options, { periodEnd: after(-1) })), { finalReason: 'until' });
+  assert.deepEqual(planned(options, { periodEnd: after(60_001) }), { retryAt: after(60_000) });
+  assert.deepEqual(planned(options, { periodEnd: after(60_000) }), { finalReason: 'until' });
+  assert.deepEqual(planned(options, { periodEnd: after(-1) }), { finalReason: 'until' });
 });
 
 void test('a duration counts from the first attempt (L-28)', () => {
   const options: RetryOptions = { until: '30m', maxAttempts: 9 };
-  assert.deepEqual(planRetry(failed(options, { firstStartedAt: after(-28 * 60_000) })), {
-    retryAt: after(60_000),
-  });
-  assert.deepEqual(planRetry(failed(options, { firstStartedAt: after(-29 * 60_000) })), {
-    finalReason: 'until',
-  });
-  assert.deepEqual(retriesEndAt(failed(options)), after(30 * 60_000));
-  assert.equal(retriesEndAt(failed({})), undefined);
+  assert.deepEqual(planned(options, { firstStartedAt: after(-28 * 60_000) }), { retryAt: after(60_000) });
+  assert.deepEqual(planned(options, { firstStartedAt: after(-29 * 60_000) }), { finalReason: 'until' });
+  const end = retriesEndAt(NOW, FIRST.periodEnd, parseRetryPolicy(options, 'day', OF));
+  assert.deepEqual(end, after(30 * 60_000));
 });
 
 void test('after a fatal error nothing is retried, even if attempts are left (L-29)', () => {
   class NoSuchAccount extends FatalJobError {}
   for (const error of [new FatalJobError('no'), new NoSuchAccount('no')])
-    assert.deepEqual(planRetry(failed({ maxAttempts: 9 }, { error })), { finalReason: 'fatal' });
-  assert.deepEqual(planRetry(failed({ maxAttempts: 1 }, { error: new FatalJobError('no') })), {
-    finalReason: 'fatal',
-  });
+    for (const maxAttempts of [1, 9])
+      assert.deepEqual(planned({ maxAttempts }, {}, error), { finalReason: 'fatal' });
 });
 
 for (const error of [null, undefined, 'text', 0, new AggregateError([]), Object.create(null), Symbol('x')])
   void test(`a thrown ${typeof error} ${Object.prototype.toString.call(error)} is retried like any error (L-30)`, () => {
-    assert.deepEqual(planRetry(failed({}, { error })), { retryAt: after(60_000) });
+    const plan = planRetry(FIRST, error, parseRetryPolicy({}, 'day', OF), NOW);
+    assert.deepEqual(plan, { retryAt: after(60_000) });
   });
 
 void test('for every policy and attempt, a retry is due within maxDelay, and no earlier than the one before (L-32)', () => {
@@ -105,9 +88,7 @@ void test('for every policy and attempt, a retry is due within maxDelay, and no 
       (one, other, factor, attempt) => {
         const [initialDelay, maxDelay] = [Math.min(one, other), Math.max(one, other)];
         const delays = [attempt, attempt + 1].map((nth) => {
-          const plan = planRetry(
-            failed({ maxAttempts: 1000, initialDelay, maxDelay, factor }, { attempt: nth }),
-          );
+          const plan = planned({ maxAttempts: 1000, initialDelay, maxDelay, factor }, { attempt: nth });
           assert.ok('retryAt' in plan);
           return plan.retryAt.getTime() - NOW.getTime();
         });
@@ -140,21 +121,19 @@ const REFUSED: [RetryOptions, string][] = [
 
 for (const [options, culprit] of REFUSED)
   void test(`retry policy ${JSON.stringify(options)} is rejected, and the error names ${culprit}`, () => {
-    refused(() => parseRetryPolicy(options, SUBJECT), `${culprit} of job 'close-day' is `);
+    refused(() => parseRetryPolicy(options, 'day', OF), `${culprit} of job 'close-day' is `);
   });
 
 void test("until 'period-end' is rejected for a period without an end", () => {
+  const customKey = (): string => 'key';
   assert.throws(
-    () => parseRetryPolicy({ until: 'period-end' }, { ...SUBJECT, endless: 'the period of a key function' }),
+    () => parseRetryPolicy({ until: 'period-end' }, customKey, OF),
     /retry.until of job 'close-day' is "period-end": .* give a duration/,
   );
-  assert.equal(
-    parseRetryPolicy({ until: '1h' }, { ...SUBJECT, endless: 'the period of a key function' }).untilMs,
-    3_600_000,
-  );
+  assert.equal(parseRetryPolicy({ until: '1h' }, customKey, OF).untilMs, 3_600_000);
 });
 
 void test('a first delay of more than an hour raises maxDelay, unless maxDelay is set', () => {
-  assert.equal(parseRetryPolicy({ initialDelay: '2h' }, SUBJECT).maxDelayMs, 7_200_000);
-  assert.equal(parseRetryPolicy({ initialDelay: '10m' }, SUBJECT).maxDelayMs, 3_600_000);
+  assert.equal(parseRetryPolicy({ initialDelay: '2h' }, 'day', OF).maxDelayMs, 7_200_000);
+  assert.equal(parseRetryPolicy({ initialDelay: '10m' }, 'day', OF).maxDelayMs, 3_600_000);
 });

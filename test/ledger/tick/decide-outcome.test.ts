@@ -7,7 +7,7 @@ import { parseRetryPolicy } from '#cronlatch/ledger/policy/retry';
 import { after, CLAIM, NOW, runRow } from '../../support/jobs/run-row';
 import type { Claim } from '#cronlatch/ledger/run';
 
-const RETRY = parseRetryPolicy({}, { of: `of job 'close-day'`, endless: undefined });
+const RETRY = parseRetryPolicy({}, 'day', `of job 'close-day'`);
 
 const COMPLETED: Outcome = { kind: 'completed', result: '3' };
 const FAILED = {

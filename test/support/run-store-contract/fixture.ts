@@ -27,9 +27,7 @@ export interface RunStoreMeans {
   readonly staleReads: () => void | Promise<void>;
 }
 
-/**
- * Capabilities that some stores have and others cannot have: the functions above,.
- */
+/** Capabilities that some stores have and others cannot have. */
 export type RunStoreCapability = keyof RunStoreMeans;
 
 /** The capabilities that a store may lack, each with the reason in words. */
