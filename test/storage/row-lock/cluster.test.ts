@@ -1,18 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clusterProblem } from '#cronlatch/storage/sql/row-lock/row-lock-table';
-
-function problemOf(variables: Readonly<Record<string, string>>): string | undefined {
-  return clusterProblem(
-    Object.entries(variables).map(([name, value]) => ({ Variable_name: name, Value: value })),
-  );
-}
+import { clusterProblem } from '#cronlatch/storage/sql/row-lock/row-lock-statements';
 
 void test('Galera and several primaries are refused, and servers with one primary are not', () => {
   const group = 'aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa';
-  assert.match(problemOf({ wsrep_on: 'ON' }) ?? '', /Galera/);
+  assert.match(clusterProblem({ wsrep_on: 'ON' }) ?? '', /Galera/);
   assert.match(
-    problemOf({ group_replication_group_name: group, group_replication_single_primary_mode: 'OFF' }) ?? '',
+    clusterProblem({ group_replication_group_name: group, group_replication_single_primary_mode: 'OFF' }) ??
+      '',
     /several primaries/,
   );
   const fine = [
@@ -22,5 +17,5 @@ void test('Galera and several primaries are refused, and servers with one primar
     // The plugin is loaded, but the server is in no group.
     { group_replication_group_name: '', group_replication_single_primary_mode: 'OFF' },
   ];
-  for (const variables of fine) assert.equal(problemOf(variables), undefined);
+  for (const variables of fine) assert.equal(clusterProblem(variables), undefined);
 });
