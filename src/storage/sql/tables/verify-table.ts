@@ -10,7 +10,7 @@ import {
   type InspectedColumn,
   type InspectedTable,
 } from '../schema/inspected-table';
-import { refusal, warning, type SchemaFinding, type TableFlaw } from '../schema/schema-finding';
+import type { SchemaFinding, SchemaFindingCode } from '../schema/schema-finding';
 import type { ColumnKind, ColumnTolerance, TableColumn, TableDefinition } from '../schema/table-definition';
 
 interface Subject extends Pick<SqlDatabase, 'dialect'> {
@@ -28,8 +28,21 @@ interface ColumnSubject extends Omit<Subject, 'found'> {
   readonly altered: (type?: string) => string | undefined;
 }
 
+/** A finding before its message names the table. */
+interface TableFlaw extends Omit<SchemaFinding, 'message'> {
+  readonly problem: string;
+}
+
 type TableRule = (subject: Subject) => readonly TableFlaw[];
 type ColumnRule = (subject: ColumnSubject) => TableFlaw | false | undefined;
+
+function refusal(code: SchemaFindingCode, problem: string, remedy?: string): TableFlaw {
+  return { severity: 'error', code, problem, remedy };
+}
+
+function warning(code: SchemaFindingCode, problem: string, remedy?: string): TableFlaw {
+  return { severity: 'warning', code, problem, remedy };
+}
 
 const USES: Readonly<Record<ColumnKind['is'], ColumnUse>> = {
   id: 'integer',
