@@ -111,22 +111,6 @@ testOn('postgres', 'a user without privileges on the table is warned once, and i
   );
 });
 
-testOnEvery('a table of another shape is a warning as well', (database) =>
-  withRunStore(database, {}, async ({ application }) => {
-    await application.query('ALTER TABLE cronlatch_job DROP COLUMN declared_at');
-    await using guard = closing(await createJobGuard(application, QUIET));
-    const warnings = warningsOf(guard);
-    const job = guard.wrap(DAILY, () => 'done');
-    await guard.runOverdue();
-    assert.equal(await job(), 'done');
-    assert.equal(warnings.length, 1);
-    assert.match(
-      warnings[0] ?? '',
-      /has no column 'declared_at'\. Add it with npx cronlatch init\. Run: ALTER TABLE/,
-    );
-  }),
-);
-
 testOnEvery(
   'a job that only an older version has registered is declared from its next registration on',
   (database) =>
