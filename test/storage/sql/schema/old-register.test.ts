@@ -32,9 +32,9 @@ testDrivers(
     assert.equal(stdout.split('\n').filter((line) => line.endsWith(';')).length, 2, stdout);
     await using guard = closing(await createJobGuard(url, QUIET));
     const warnings = warningsOf(guard);
-    const job = guard.wrap(DAILY, () => 'done');
+    const daily = guard.wrap(DAILY, () => 'done');
     await guard.runOverdue();
-    assert.equal(await job(), 'done');
+    assert.equal(await daily(), 'done');
     assert.equal(warnings.length, 1);
     assert.match(
       warnings[0] ?? '',
