@@ -21,7 +21,7 @@ export const OTHER_PEERS = [
     title: 'oldest peers',
     tests: [
       ...['nestjs', 'typeorm', 'drivers', 'transactions'].map((name) => `integrations/${name}/`),
-      ...['storage/sql/schema/findings', 'storage/typeorm/lock-entity', 'storage/contracts.test'],
+      ...['storage/sql/schema/findings', 'storage/contracts.test'],
       // Redis, ZooKeeper and etcd have no package here in another version.
       ...['mysql', 'mariadb', 'postgres', 'row'].map((name) => `storage/contracts.${name}.test`),
       ...['sqlite', 'mysql', 'mariadb', 'postgres'].map((name) => `faults/storage/contracts.${name}.test`),

@@ -8,7 +8,7 @@ import { noticesOf } from '../../operations/notices';
 import { DatabaseAccess } from '../../storage/sql/database/database-access';
 import { SqlLockProvider, type SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
 import type { Ask } from '../../storage/sql/connections/proxy-check';
-import { requireInserts } from '../../storage/sql/doctor/grants';
+import { requireInserts } from '../../storage/sql/doctor/tables';
 import { SqlRunStore } from '../../storage/sql/ledger/sql-run-store';
 import type { TableDefinition } from '../../storage/sql/schema/table-definition';
 import type { JobTableOptions, RunTableOptions } from '../../storage/sql/schema/table-options';

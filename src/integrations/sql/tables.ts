@@ -5,7 +5,7 @@ import { DuplicateRecord } from '../../storage/sql/statements/sql-failure';
 import { DatabaseAccess, type DatabaseAccessOptions } from '../../storage/sql/database/database-access';
 import type { SqlDatabase } from '../../storage/sql/connections/sql-database';
 import type { SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
-import { withGrant } from '../../storage/sql/doctor/grants';
+import { withGrant } from '../../storage/sql/doctor/tables';
 import { createTable } from '../../storage/sql/tables/create-table';
 import type { SchemaFinding } from '../../storage/sql/schema/schema-finding';
 import type { TableDefinition } from '../../storage/sql/schema/table-definition';

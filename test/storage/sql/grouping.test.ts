@@ -10,6 +10,7 @@ import { SettableClock } from 'cronlatch/testing';
 import { eventually } from '../../support/clocks/eventually';
 import { signal } from '../../support/benches/executor';
 import { turn } from '../../support/benches/lock';
+import { lockRows } from '../../support/databases/lock-table';
 import { LIMIT, namesOf, releaseAll, requestOf, testGroups } from '../../support/benches/grouping';
 
 testGroups(
@@ -86,15 +87,10 @@ testGroups('each lock of a group gets its own answer', async ({ accessor, others
 });
 
 testGroups('a group that is not free as a whole reads whose each lock is', async (bench) => {
-  const {
-    accessor,
-    others: [other],
-    statements,
-    server,
-  } = bench;
+  const { accessor, statements, server } = bench;
   const all = namesOf(20);
   await releaseAll(accessor, all);
-  assert.ok(await other.updateRecord(requestOf('job-7', 'other'), LIMIT));
+  assert.ok(await bench.others[0].updateRecord(requestOf('job-7', 'other'), LIMIT));
   statements();
   await Promise.all(all.map((name) => accessor.updateRecord(requestOf(name), LIMIT)));
   const [, ...ofGroup] = statements();
@@ -119,29 +115,18 @@ testGroups('101 new locks that are due together are inserted in groups', async (
   assert.ok(length <= 2 + 3 * 4, `${length} statements`);
 });
 
-testGroups(
-  'two instances that insert the same new locks at once share them without an error',
-  async (bench) => {
-    const {
-      accessor,
-      others: [other],
-      operator,
-    } = bench;
-    const [one, two] = [accessor, other].map(
-      (each) => new StorageBasedLockProvider(each, { statementTimeout: '60s' }),
-    );
-    const all = namesOf(200);
-    const lockedBy = (provider = one) =>
-      Promise.all(all.map(async (name) => await provider?.lock({ name, lockAtMostFor: '10m' })));
-    const [mine, theirs] = await Promise.all([lockedBy(one), lockedBy(two)]);
-    for (const [index, name] of all.entries())
-      assert.equal([mine[index], theirs[index]].filter((lock) => lock !== undefined).length, 1, name);
-    assert.equal(
-      (await operator.query<unknown[]>(`SELECT name FROM shedlock WHERE name <> 'cronlatch-place'`)).length,
-      all.length,
-    );
-  },
-);
+/** What the requests for the other locks returned, and the error of the only one that fails. */
+async function onlyFails<T>(culprit: string, names: readonly string[], requests: readonly Promise<T>[]) {
+  const outcomes = await Promise.allSettled(requests);
+  const granted = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const errors = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
+  const failed = names.filter((_, index) => outcomes[index]?.status === 'rejected');
+  assert.deepEqual(failed, [culprit], errors.join('\n'));
+  const [error] = errors;
+  assert.ok(error instanceof LockStorageError);
+  assert.ok(error.message.includes(`lock '${culprit}'`), error.message);
+  return { granted, error };
+}
 
 testGroups('a lock that the database refuses fails alone, and the rest of its group run', async (bench) => {
   const { accessor, operator, statements, server } = bench;
@@ -151,19 +136,10 @@ testGroups('a lock that the database refuses fails alone, and the rest of its gr
   const owners = (tick: number) => all.map((name) => requestOf(name, `${tick} of ${name}`));
   for (const tick of [1, 2]) {
     statements();
-    const outcomes = await Promise.allSettled(
-      owners(tick).map((request) => accessor.updateRecord(request, LIMIT)),
-    );
-    for (const [index, outcome] of outcomes.entries())
-      if (index === 7) {
-        assert.ok(outcome.status === 'rejected' && outcome.reason instanceof LockStorageError);
-        assert.equal(outcome.reason.outcome, 'nothing-ran');
-        assert.match(outcome.reason.message, /lock 'job-7'/);
-      } else
-        assert.ok(
-          outcome.status === 'fulfilled' && 'fencingToken' in Object(outcome.value),
-          `${all[index]}: ${outcome.status === 'rejected' ? outcome.reason : outcome.value}`,
-        );
+    const sent = owners(tick).map((request) => accessor.updateRecord(request, LIMIT));
+    const { granted, error } = await onlyFails('job-7', all, sent);
+    assert.equal(error.outcome, 'nothing-ran');
+    for (const grant of granted) assert.ok(typeof grant === 'object' && 'fencingToken' in grant);
     // The group is halved until the culprit is alone: 39, 20, 10, 5, 3, 2, 1 and their other halves.
     const writes = statements().filter(({ text }) => !text.trimStart().startsWith('SELECT'));
     assert.ok(writes.length <= 15, `${writes.length} statements`);
@@ -218,12 +194,9 @@ testGroups(
     await accessor.tables.check(LIMIT);
     const provider = new StorageBasedLockProvider(accessor, { statementTimeout: '60s' });
     const all = [...namesOf(20), 'баланс'];
-    const outcomes = await Promise.allSettled(
-      all.map((name) => provider.lock({ name, lockAtMostFor: '10m' })),
-    );
-    const failed = all.filter((_, index) => outcomes[index]?.status === 'rejected');
-    assert.deepEqual(failed, ['баланс']);
-    assert.ok(outcomes.slice(0, 20).every((each) => each.status === 'fulfilled' && each.value !== undefined));
+    const asked = all.map((name) => provider.lock({ name, lockAtMostFor: '10m' }));
+    const { granted } = await onlyFails('баланс', all, asked);
+    assert.ok(granted.every((lock) => lock !== undefined));
   },
   { servers: ['mysql', 'mariadb'] },
 );
@@ -279,18 +252,9 @@ testGroups(
     await session.startTransaction();
     try {
       await session.query(`SELECT name FROM shedlock WHERE name = 'job-11' FOR UPDATE`);
-      const outcomes = await Promise.allSettled(
-        all.map(async (name) => await provider.lock({ name, lockAtMostFor: '10m' })),
-      );
-      for (const [index, outcome] of outcomes.entries())
-        if (index === 11) {
-          assert.ok(outcome.status === 'rejected' && outcome.reason instanceof LockStorageError);
-          assert.match(outcome.reason.message, /lock 'job-11'/);
-        } else
-          assert.ok(
-            outcome.status === 'fulfilled' && outcome.value !== undefined,
-            `${all[index]}: ${outcome.status === 'rejected' ? outcome.reason : 'held'}`,
-          );
+      const asked = all.map((name) => provider.lock({ name, lockAtMostFor: '10m' }));
+      const { granted } = await onlyFails('job-11', all, asked);
+      assert.ok(granted.every((lock) => lock !== undefined));
     } finally {
       await session.rollbackTransaction();
       await session.release();
@@ -320,14 +284,10 @@ for (const [fails, error] of Object.entries(BETWEEN))
   testGroups(
     `if the read behind the write of a group ${fails}, the outcome is unknown`,
     async (bench) => {
-      const {
-        accessor,
-        others: [other],
-        failOn,
-      } = bench;
+      const { accessor, failOn } = bench;
       const all = namesOf(20);
       await releaseAll(accessor, all);
-      assert.ok(await other.updateRecord(requestOf('job-7', 'other'), LIMIT)); // So the answer does not show who holds what.
+      assert.ok(await bench.others[0].updateRecord(requestOf('job-7', 'other'), LIMIT)); // So the answer does not show who holds what.
       failOn('SELECT', error);
       const outcomes = await Promise.allSettled(
         all.map((name) => accessor.updateRecord(requestOf(name), LIMIT)),
@@ -360,30 +320,36 @@ testGroups(
   { servers: ['mysql', 'mariadb'] },
 );
 
-testGroups('two instances that want the same locks at once share them without an error', async (bench) => {
-  const {
-    accessor,
-    others: [other],
-  } = bench;
-  const all = namesOf(200);
-  await releaseAll(accessor, all);
-  const backwards = all.toReversed();
-  const [mine, theirs] = await Promise.all([
-    Promise.all(all.map((name) => accessor.updateRecord(requestOf(name, 'one'), LIMIT))),
-    Promise.all(backwards.map((name) => other.updateRecord(requestOf(name, 'two'), LIMIT))),
-  ]);
-  for (const [index, answer] of mine.entries()) {
-    const winners = [answer, theirs[all.length - 1 - index]].filter(
-      (each) => typeof each === 'object' && 'fencingToken' in each,
-    );
-    assert.equal(winners.length, 1, all[index]);
-  }
-});
-
-void test('grouping is true or false', () => {
-  const database = driverDatabase('mysql2', 'mysql://nowhere/app');
-  assert.throws(() => new SqlLockProvider(database, { grouping: 'yes' as unknown as boolean }), {
-    code: InvalidLockConfigurationError.code,
-    message: 'grouping is "yes": use true or false.',
+for (const which of ['the same', 'the same new'])
+  testGroups(`two instances that want ${which} locks at once share them without an error`, async (bench) => {
+    const { accessor, operator } = bench;
+    const all = namesOf(200);
+    if (which === 'the same') await releaseAll(accessor, all);
+    const acquire = (each: typeof accessor, names: readonly string[]) => {
+      const provider = new StorageBasedLockProvider(each, { statementTimeout: '60s' });
+      return Promise.all(names.map((name) => provider.lock({ name, lockAtMostFor: '10m' })));
+    };
+    const [mine, theirs] = await Promise.all([
+      acquire(accessor, all),
+      acquire(bench.others[0], all.toReversed()),
+    ]);
+    for (const [index, lock] of mine.entries()) {
+      const other = theirs[all.length - 1 - index];
+      assert.equal([lock, other].filter((each) => each !== undefined).length, 1, all[index]);
+    }
+    assert.equal((await lockRows(operator)).length, all.length);
   });
+
+void test('an invalid value of grouping or connections is refused', () => {
+  const database = driverDatabase('mysql2', 'mysql://nowhere/app');
+  const refused = (options: object, message: string): void =>
+    assert.throws(() => new SqlLockProvider(database, options), {
+      code: InvalidLockConfigurationError.code,
+      message,
+    });
+  refused({ grouping: 'yes' }, 'grouping is "yes": use true or false.');
+  for (const connections of ['pool', 'shared', 1, 2.5, Infinity]) {
+    const shown = typeof connections === 'string' ? `"${connections}"` : connections;
+    refused({ connections }, `connections is ${shown}: use 'own', or a whole number of at least 2.`);
+  }
 });

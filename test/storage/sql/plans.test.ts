@@ -53,14 +53,8 @@ testOnEveryServer(`with ${MANY} locks and runs, each statement reads by an index
   const shape = { now, keyIndex: 'uq_cronlatch_run' };
   const runs = new RunStatements(dialect, { run: tableOf('run'), event: tableOf('event') }, shape);
   const peeks = namesOf(25).map((job) => ({ job, scope: '', periodKey: 'today', since: new Date() }));
-  const claim = {
-    job: 'job-7',
-    scope: '',
-    periodKey: 'today',
-    generation: 0,
-    attempt: 1,
-    claimedBy: 'me',
-  };
+  const run = { job: 'job-7', scope: '', periodKey: 'today' };
+  const claim = { ...run, generation: 0, attempt: 1, claimedBy: 'me' };
   const statements: [string, SqlStatement][] = [
     ...(['takeOver', 'extend', 'unlock'] as const).map((key): [string, SqlStatement] => [
       key,

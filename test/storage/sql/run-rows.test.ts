@@ -23,14 +23,9 @@ void test('an invalid value in a row is an error that names the run and the colu
     () => readEvent({ kind: 'failed' }, `the history of ${NAME}`),
     failure(`Could not read the history of ${NAME}: column 'at' has no value.`),
   );
+  const request = { job: 'close-day', scope: '', periodKey: undefined, since: undefined };
   assert.throws(
-    () =>
-      readPeek([{ member: 0, now_us: 1.5 }], {
-        job: 'close-day',
-        scope: '',
-        periodKey: undefined,
-        since: undefined,
-      }),
+    () => readPeek([{ member: 0, now_us: 1.5 }], request),
     failure(`Could not read the run ledger: column 'now_us' has 1.5, which is not a safe integer.`),
   );
 });

@@ -11,32 +11,18 @@ import type { SqlResult, SqlStatement } from '#cronlatch/storage/sql/statements/
 
 const REQUEST = { name: 'job', owner: 'me', lockAtMostForMs: 1000, lockAtLeastForMs: 0 };
 
+const TEXT = { type: 'varchar', collation_name: 'utf8mb4_bin', charset_name: 'utf8mb4' };
+
 /** The information schema's description of the migration's table. */
 const COLUMNS = [
-  [
-    'name',
-    {
-      type: 'varchar',
-      length: 64,
-      collation_name: 'utf8mb4_bin',
-      charset_name: 'utf8mb4',
-    },
-  ],
+  ['name', { ...TEXT, length: 64 }],
   ['lock_until', { type: 'datetime', digits: 6 }],
   ['locked_at', { type: 'datetime', digits: 6 }],
-  ['locked_by', { type: 'varchar', length: 255, collation_name: 'utf8mb4_bin', charset_name: 'utf8mb4' }],
+  ['locked_by', { ...TEXT, length: 255 }],
   ['fencing_token', { type: 'bigint' }],
 ].map(([name, column]) => ({
-  ...{
-    table_number: 0,
-    indexes: JSON.stringify([['PRIMARY', 1, 'name', 1]]),
-    name,
-    length: null,
-    digits: null,
-    is_nullable: 'NO',
-    default_value: null,
-    extra: '',
-  },
+  ...{ table_number: 0, indexes: JSON.stringify([['PRIMARY', 1, 'name', 1]]), name, extra: '' },
+  ...{ length: null, digits: null, is_nullable: 'NO', default_value: null },
   ...{ kind: 'BASE TABLE', engine: 'InnoDB', transactions: 'YES' },
   ...(column as object),
 }));

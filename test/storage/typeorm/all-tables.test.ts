@@ -184,12 +184,25 @@ testOnEvery(
   },
 );
 
-void test('the name of the one migration holds the names of the tables that are not the default ones', () => {
+void test('a migration for unknown tables is refused', () => {
+  for (const tables of [[], ['locks'], ['lock', 'ledger'], ['lock', 'lock'], null] as unknown as ['lock'][]) {
+    assert.throws(() => createCronlatchMigration({ tables }), {
+      code: 'CRONLATCH_INVALID_CONFIGURATION',
+      message:
+        /^tables is .*: leave it out for all tables, or use \['lock'\], \['ledger'\], \['jobs'\], \['operations'\] or \['row-lock'\]\.$/,
+    });
+  }
+});
+
+void test('the name of a migration holds the names of tables that are not the default ones, and its timestamp', () => {
   const nameOf = (options: Parameters<typeof createCronlatchMigration>[0]) =>
     new (createCronlatchMigration(options))().name;
   assert.equal(nameOf({}), 'CronlatchTables1763596800005');
   assert.equal(nameOf({ lockTable: 'locks', runTable: 'runs' }), 'CronlatchTables_locks__runs_1763596800005');
-  assert.throws(() => createCronlatchMigration({ tables: null as never }), {
-    code: 'CRONLATCH_INVALID_CONFIGURATION',
-  });
+  const nameWith = (lockTable?: string) => nameOf({ tables: ['lock'], lockTable });
+  assert.equal(nameWith(), 'CronlatchLockTable1763596800000');
+  assert.equal(nameWith('app_locks'), 'CronlatchLockTable_app_locks_1763596800000');
+  assert.equal(nameWith('ops.locks'), 'CronlatchLockTable_ops_locks_1763596800000');
+  const alike = ['a.b_c', 'a_b.c', 'a_b_c', 'a$b_c'].map(nameWith);
+  assert.equal(new Set(alike).size, alike.length, alike.join());
 });

@@ -5,7 +5,7 @@ import type { TestDatabase } from './fresh';
 import { migratedDataSource } from './lock-table';
 import { CheckedLockProvider } from '../stores/checked-lock-provider';
 
-interface ChangedTable {
+export interface ChangedTable {
   readonly dataSource: DataSource;
   readonly provider: CheckedLockProvider;
   /** The warnings of the provider. */

@@ -42,7 +42,7 @@ export interface ServerDriver {
   };
 }
 
-export interface RowLockLimits {
+interface RowLockLimits {
   readonly statementTimeoutMs: number;
   /** After this time without a statement, the server ends the session. */
   readonly idleMs: number;

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import type { Ask } from '../connections/proxy-check';
 import type { DialectName } from '../dialects/sql-dialect';
-import { clusterProblem } from '../row-lock/row-lock-table';
+import { clusterProblem } from '../row-lock/row-lock-statements';
 import { finding, type Finding } from '../connections/finding';
 
 /** What a server or a file shows about itself. A setting that it does not have is missing. */
@@ -23,8 +23,7 @@ const MYSQL_RULES: readonly Rule[] = [
   (settings) =>
     isReadOnly(settings, 'read_only', 'innodb_read_only', 'transaction_read_only', 'tx_read_only'),
   (settings) => {
-    const rows = Object.entries(settings).map(([name, value]) => ({ Variable_name: name, Value: value }));
-    const problem = clusterProblem(rows);
+    const problem = clusterProblem(settings);
     return (
       problem !== undefined &&
       finding('cluster', `The clocks of several servers decide about locks and runs: ${problem}.`)

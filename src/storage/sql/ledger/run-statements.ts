@@ -164,7 +164,8 @@ export class RunStatements {
   }
 
   #bind(text: string, values: RunValues): SqlStatement {
-    return this.#named(text).bindConverted<RunValues[string]>(values, parameterOf);
+    const parameters = Object.entries(values).map(([name, value]) => [name, parameterOf(value)] as const);
+    return this.#named(text).bind(Object.fromEntries(parameters));
   }
 }
 

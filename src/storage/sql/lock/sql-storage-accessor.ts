@@ -72,7 +72,8 @@ export class SqlStorageAccessor implements StorageAccessor {
 
   async insertRecord(request: LockRequest, options: StatementOptions): Promise<Grant | undefined> {
     try {
-      const grant = await this.#acquire('insert', request, options);
+      const sent = await this.#write('insert', request, options);
+      const grant = await this.grantIn(sent, 'insert', request, options);
       return typeof grant === 'object' ? grant : undefined;
     } catch (error) {
       if (!(error instanceof DuplicateRecord)) throw error;
@@ -81,8 +82,11 @@ export class SqlStorageAccessor implements StorageAccessor {
     }
   }
 
-  updateRecord(request: LockRequest, options: StatementOptions): ReturnType<StorageAccessor['updateRecord']> {
-    return this.#acquire('takeOver', request, options);
+  async updateRecord(
+    request: LockRequest,
+    options: StatementOptions,
+  ): ReturnType<StorageAccessor['updateRecord']> {
+    return this.grantIn(await this.#write('takeOver', request, options), 'takeOver', request, options);
   }
 
   extend(request: ExtensionRequest, options: StatementOptions): Promise<boolean> {
@@ -130,14 +134,6 @@ export class SqlStorageAccessor implements StorageAccessor {
   ): Promise<readonly NamedLockRecord[]> {
     const { result, statements } = await this.#send(held ? 'listHeld' : 'list', { after }, { timeoutMs });
     return result.rows.slice(0, limit).map((row) => recordIn(row, statements));
-  }
-
-  async #acquire(
-    key: 'takeOver' | 'insert',
-    request: LockRequest,
-    options: StatementOptions,
-  ): Promise<Grant | 'held' | 'missing' | undefined> {
-    return this.grantIn(await this.#write(key, request, options), key, request, options);
   }
 
   /** @returns the grant in the answer to a take-over or an insert, or why there is none */

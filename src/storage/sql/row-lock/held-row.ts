@@ -3,22 +3,37 @@ import {
   systemClock,
   type LockRecord,
   type LockRequest,
+  type NamedLockRecord,
   type StatementOptions,
 } from '../../../core';
-import type { Deadline } from '../../../core/clock';
+import type { Deadline, Moment } from '../../../core/clock';
 import type { Lease, LeaseGuard } from '../../../core/lease/lease';
 import { RELEASED_MARK } from '../../../core/lease/owner';
 import type { LeaseAccessor } from '../../../core/lease/storage-accessor';
 import { TrustedSession } from '../../../core/lease/trusted-session';
+import type { BorrowedConnection } from '../connections/connections';
+import type { ServerSession } from '../connections/server-session';
 import { microseconds, type Limit } from '../statements/statement';
 import { recordIn } from '../lock/sql-storage-accessor';
 import type { VerifiedTables } from '../tables/verified-tables';
-import type { LockedRow, RowLockStatements } from './row-lock-table';
+import type { RowLockStatements } from './row-lock-statements';
 
 const INTERVAL_MS = 1000;
 
 /** After this time without a statement, the server ends the session, and the holder no longer trusts it. */
 export const IDLE_MS = 5000;
+
+export interface LockedRow {
+  /** The token is that of the new holder. */
+  readonly record: NamedLockRecord;
+  /** By the database's clock, in microseconds since 1970. */
+  readonly lockedAtUs: number;
+  /** When the statement was sent: by the clock of the leases, and by the one that watches the connection. */
+  readonly sentAt: { readonly lease: Moment; readonly connection: Moment };
+  /** Its transaction is open. */
+  readonly borrowed: BorrowedConnection<ServerSession>;
+  readonly statements: RowLockStatements;
+}
 
 /** The open transaction of one lock. It ends by COMMIT, or with its connection. */
 export class HeldRow implements LeaseAccessor, LeaseGuard {

@@ -1,5 +1,5 @@
 import { NamedStatement, type Parameters, type SqlRow, type SqlStatement } from '../statements/statement';
-import type { TableDefinition, TableIndex } from './table-definition';
+import type { ColumnKind, TableDefinition, TableIndex } from './table-definition';
 
 /** A table as the database describes it, in words that all dialects share. */
 export interface InspectedTable {
@@ -16,15 +16,12 @@ export interface InspectedTable {
   readonly indexes: readonly TableIndex[];
 }
 
-/** `count`: 32 bits are enough. `document`: a long text, which is never compared. */
-export type ColumnUse = 'text' | 'instant' | 'integer' | 'count' | 'document';
-
 export interface InspectedColumn {
   readonly name: string;
   /** The database's name for the type. */
   readonly type: string;
-  /** The uses that this type allows. */
-  readonly holds: readonly ColumnUse[];
+  /** The kinds of columns that may have this type. */
+  readonly holds: readonly ColumnKind['is'][];
   /** For text: the most characters, if limited. */
   readonly length?: number | undefined;
   /** For text: two values are equal only if their bytes are. */
@@ -66,8 +63,7 @@ export interface TableInspection {
   readonly parameters: (location: TableLocation) => Parameters;
   /** What any row shows about the table itself. */
   readonly table: (row: SqlRow) => Omit<InspectedTable, 'schema' | 'columns' | 'indexes'>;
-  /** The uses that a type allows. */
-  readonly holds: (type: string) => readonly ColumnUse[] | undefined;
+  readonly holds: (type: string) => InspectedColumn['holds'] | undefined;
   readonly column: (
     row: SqlRow,
     indexes: readonly TableIndex[],
@@ -97,20 +93,13 @@ export function keyOn(column: string, indexes: readonly TableIndex[]): TableInde
 export function columnPairs(
   { columns }: TableDefinition,
   found: Pick<InspectedTable, 'columns'>,
-  inspection: TableInspection,
+  { foldsColumnNames }: TableInspection,
 ) {
+  const fold = (name: string): string => (foldsColumnNames ? name.toLowerCase() : name);
   return columns.map((column) => ({
     column,
-    found: found.columns.find((candidate) => isNamed(column.name, candidate, inspection)),
+    found: found.columns.find(({ name }) => fold(name) === fold(column.name)),
   }));
-}
-
-export function isNamed(
-  name: string,
-  column: InspectedColumn,
-  { foldsColumnNames }: TableInspection,
-): boolean {
-  return foldsColumnNames ? column.name.toLowerCase() === name.toLowerCase() : column.name === name;
 }
 
 export function instantsIn(
@@ -133,18 +122,6 @@ export function uniqueIndexOn(
       .sort()
       .join();
   return indexes.find((index) => index.isUnique && fold(index.columns) === fold(columns));
-}
-
-/** The missing indexes for speed that no present one replaces. Older versions did not create all of them. */
-export function absentIndexes(
-  needed: readonly TableIndex[],
-  present: readonly TableIndex[],
-): readonly TableIndex[] {
-  const replaces = (index: TableIndex, { columns }: TableIndex): boolean =>
-    columns.every((column, position) => index.columns[position]?.toLowerCase() === column);
-  return needed
-    .filter(({ isUnique }) => !isUnique)
-    .filter((index) => !present.some((each) => replaces(each, index)));
 }
 
 /** One statement describes all tables, so it is one round trip. It is sent rarely, so it is not prepared. */

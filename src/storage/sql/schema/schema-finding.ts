@@ -26,20 +26,3 @@ export type SchemaFindingCode =
   | 'column-needs-value'
   | 'inexact-names'
   | 'no-fencing-token';
-
-/** A finding before its message names the table. */
-export interface TableFlaw extends Omit<SchemaFinding, 'message'> {
-  readonly problem: string;
-}
-
-export function refusal(code: SchemaFindingCode, problem: string, remedy?: string): TableFlaw {
-  return { severity: 'error', code, problem, remedy };
-}
-
-export function warning(code: SchemaFindingCode, problem: string, remedy?: string): TableFlaw {
-  return { severity: 'warning', code, problem, remedy };
-}
-
-export function isUsable(findings: readonly SchemaFinding[]): boolean {
-  return findings.every(({ severity }) => severity === 'warning');
-}

@@ -47,17 +47,6 @@ export class NamedStatement {
     return { id: this.#id, text: this.#text, values };
   }
 
-  /** The same for parameters that are converted first. */
-  bindConverted<V>(
-    parameters: Readonly<Record<string, V>>,
-    convert: (value: V | undefined) => SqlValue,
-  ): SqlStatement {
-    const values = this.#names.map((name) =>
-      requireValue(name in parameters ? convert(parameters[name]) : undefined, name),
-    );
-    return { id: this.#id, text: this.#text, values };
-  }
-
   /** Binds parameters that end in the number of a member. Members that are missing at the end repeat the last one. */
   bindMembers(members: readonly Parameters[]): SqlStatement {
     this.#places ??= this.#names.map((name) => {

@@ -14,7 +14,7 @@ import {
 import { driverErrorOf, DuplicateRecord, translateDriverError } from '../statements/sql-failure';
 import type { SqlDatabase } from '../connections/sql-database';
 import { inspectionOf, readTable, type InspectedTable } from '../schema/inspected-table';
-import { isUsable, type SchemaFinding } from '../schema/schema-finding';
+import type { SchemaFinding } from '../schema/schema-finding';
 import type { TableDefinition } from '../schema/table-definition';
 import { verifyTable } from './verify-table';
 
@@ -71,7 +71,8 @@ export class VerifiedTables<Statements> {
       return { found, findings: verifyTable(definition, found, this.options) };
     });
     const findings = tables.flatMap((table) => table.findings);
-    this.#statements = isUsable(findings) ? this.statementsFor(tables.map(({ found }) => found)) : undefined;
+    const isUsable = findings.every(({ severity }) => severity === 'warning');
+    this.#statements = isUsable ? this.statementsFor(tables.map(({ found }) => found)) : undefined;
     return findings;
   }
 

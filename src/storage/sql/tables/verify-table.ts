@@ -2,21 +2,26 @@ import type { SqlDatabase } from '../connections/sql-database';
 import { quotePath, type SqlDialect } from '../dialects/sql-dialect';
 import { columnLine } from './create-table';
 import {
-  absentIndexes,
   columnPairs,
-  isNamed,
   uniqueIndexOn,
-  type ColumnUse,
   type InspectedColumn,
   type InspectedTable,
 } from '../schema/inspected-table';
-import { refusal, warning, type SchemaFinding, type TableFlaw } from '../schema/schema-finding';
-import type { ColumnKind, ColumnTolerance, TableColumn, TableDefinition } from '../schema/table-definition';
+import type { SchemaFinding, SchemaFindingCode } from '../schema/schema-finding';
+import type {
+  ColumnKind,
+  ColumnTolerance,
+  TableColumn,
+  TableDefinition,
+  TableIndex,
+} from '../schema/table-definition';
 
 interface Subject extends Pick<SqlDatabase, 'dialect'> {
   readonly definition: TableDefinition;
   readonly found: InspectedTable;
   readonly pairs: ReturnType<typeof columnPairs>;
+  /** Columns that are not in the definition. */
+  readonly additional: readonly InspectedColumn[];
   /** Its name, quoted. */
   readonly table: string;
 }
@@ -28,19 +33,21 @@ interface ColumnSubject extends Omit<Subject, 'found'> {
   readonly altered: (type?: string) => string | undefined;
 }
 
+/** A finding before its message names the table. */
+interface TableFlaw extends Omit<SchemaFinding, 'message'> {
+  readonly problem: string;
+}
+
 type TableRule = (subject: Subject) => readonly TableFlaw[];
 type ColumnRule = (subject: ColumnSubject) => TableFlaw | false | undefined;
 
-const USES: Readonly<Record<ColumnKind['is'], ColumnUse>> = {
-  id: 'integer',
-  text: 'text',
-  word: 'text',
-  note: 'document',
-  document: 'document',
-  count: 'count',
-  integer: 'integer',
-  instant: 'instant',
-};
+function refusal(code: SchemaFindingCode, problem: string, remedy?: string): TableFlaw {
+  return { severity: 'error', code, problem, remedy };
+}
+
+function warning(code: SchemaFindingCode, problem: string, remedy?: string): TableFlaw {
+  return { severity: 'warning', code, problem, remedy };
+}
 
 /** With fewer digits, a released lock could seem held for up to a second. */
 const LEAST_PRECISION = 3;
@@ -49,7 +56,7 @@ const isOfType: ColumnRule = ({ column, found, dialect }) => {
   const { kind } = column;
   // Without a time zone in the type, the session's zone would decide.
   const lacksTimeZone = kind.is === 'instant' && found.hasTimeZone === false;
-  if (found.holds.includes(USES[kind.is]) && (!lacksTimeZone || tolerates(column, 'any-time-zone')))
+  if (found.holds.includes(kind.is) && (!lacksTimeZone || tolerates(column, 'any-time-zone')))
     return undefined;
   const needed = dialect.columnTypes.type(kind);
   const problem = `has a column '${found.name}' of type ${found.type}, but it must be ${needed}. Recreate the table`;
@@ -191,44 +198,39 @@ const agreesOnZones: TableRule = ({ pairs, found: { isServerInUtc }, dialect, ta
   ];
 };
 
-const hasKeys: TableRule = ({ definition: { path, indexes }, found, dialect }) =>
-  indexes
-    .filter(({ isUnique, columns }) => isUnique && uniqueIndexOn(columns, found.indexes) === undefined)
-    .map((index) => {
-      const problem = `has no unique index on (${index.columns.join(', ')}), so two instances could both start the run of the same period`;
-      return refusal('runs-not-unique', problem, dialect.columnTypes.createIndex(path, index));
-    });
-
+/** Older versions did not create all indexes for speed. */
 const hasIndexes: TableRule = ({ definition: { path, indexes }, found, dialect }) =>
-  absentIndexes(indexes, found.indexes).map((index) => {
-    const problem = `has no index on (${index.columns.join(', ')}), so some statements read the whole table`;
-    return warning('missing-index', problem, dialect.columnTypes.createIndex(path, index));
+  indexes.flatMap((index) => {
+    const { columns, isUnique } = index;
+    const beginsWith = (other: TableIndex): boolean =>
+      columns.every((column, position) => other.columns[position]?.toLowerCase() === column);
+    if (isUnique ? uniqueIndexOn(columns, found.indexes) : found.indexes.some(beginsWith)) return [];
+    const listed = columns.join(', ');
+    const unique = `has no unique index on (${listed}), so two instances could both start the run of the same period`;
+    const missing = `has no index on (${listed}), so some statements read the whole table`;
+    const remedy = dialect.columnTypes.createIndex(path, index);
+    return isUnique ? refusal('runs-not-unique', unique, remedy) : warning('missing-index', missing, remedy);
   });
 
 /** The library's inserts leave other columns out. */
-const takesInserts: TableRule = ({ definition: { columns, row }, found, dialect }) =>
-  found.columns
-    .filter(
-      (column) => column.isRequired && !columns.some(({ name }) => isNamed(name, column, dialect.inspection)),
-    )
+const takesInserts: TableRule = ({ definition: { row }, additional }) =>
+  additional
+    .filter(({ isRequired }) => isRequired)
     .map(({ name }) => {
       const problem = `has an additional column '${name}' that requires a value, so cronlatch cannot insert a ${row}. Give the column a default`;
       return refusal('column-needs-value', problem);
     });
 
 /** An older version may still write them. */
-const usesColumns: TableRule = ({ definition: { columns, row }, found, dialect }) => {
-  const isUnused = (column: InspectedColumn): boolean =>
-    !column.isRequired && !columns.some(({ name }) => isNamed(name, column, dialect.inspection));
-  const unused = row === 'job' ? found.columns.filter(isUnused).map(({ name }) => name) : [];
+const usesColumns: TableRule = ({ definition: { row }, additional }) => {
+  const unused = additional.filter(({ isRequired }) => !isRequired).map(({ name }) => name);
   const problem = `has columns that this version does not use: ${unused.join(', ')}. They may stay`;
-  return unused.length === 0 ? [] : [warning('unused-columns', problem)];
+  return row !== 'job' || unused.length === 0 ? [] : [warning('unused-columns', problem)];
 };
 
 const TABLE_RULES: readonly TableRule[] = [
   holdsColumns,
   agreesOnZones,
-  hasKeys,
   hasIndexes,
   takesInserts,
   usesColumns,
@@ -259,8 +261,9 @@ function flawsOf(definition: TableDefinition, found: InspectedTable, dialect: Sq
   if (found.refusesReadCommitted)
     return [refusal('statement-log', unlogged, `SET GLOBAL binlog_format = 'ROW'`)];
   const pairs = columnPairs(definition, found, dialect.inspection);
+  const additional = found.columns.filter((column) => !pairs.some((pair) => pair.found === column));
   const table = quotePath(definition.path, dialect);
-  return TABLE_RULES.flatMap((rule) => rule({ definition, found, pairs, dialect, table }));
+  return TABLE_RULES.flatMap((rule) => rule({ definition, found, pairs, additional, dialect, table }));
 }
 
 function tolerates(column: TableColumn, tolerance: ColumnTolerance): boolean {

@@ -52,16 +52,6 @@ void test('one of two connections is reserved for statements that a lease depend
   assert.deepEqual(entered, ['acquire-1', 'extend', 'acquire-2']);
 });
 
-void test('with a single connection, the order is the same', async () => {
-  const { entered, enter, leaveInTurn } = bench(1);
-  void enter('acquire-1');
-  for (const name of ['acquire-2', 'acquire-3']) void enter(name);
-  void enter('unlock', LEASE);
-  await turn();
-  await leaveInTurn(['acquire-1', 'unlock', 'acquire-2']);
-  assert.deepEqual(entered, ['acquire-1', 'unlock', 'acquire-2', 'acquire-3']);
-});
-
 void test('a caller that has waited elsewhere is admitted before those that began to wait after it', async () => {
   const { clock, entered, enter, leave } = bench(1);
   void enter('first');

@@ -69,6 +69,8 @@ const variables = (named: Record<string, string>): Row[] =>
 const REPLICA = { mysql: { is_read_only: '1 0' }, postgres: { is_read_only: 'on' } };
 const PRIMARY = { mysql: { is_read_only: '0 0' }, postgres: { is_read_only: 'off' } };
 
+const POOLED = [71, 71, 71, 71, 71, 71];
+
 for (const [name, driver] of [
   ['mysql', mysqlServer],
   ['postgres', postgresServer],
@@ -97,10 +99,7 @@ for (const [name, driver] of [
   });
 
   void test(`on ${name}, a pooler that changes the session of the server is warned of once`, async () => {
-    const { warnings, execute } = bench(driver, {
-      plain: [PRIMARY[name]],
-      sessionIds: [71, 71, 71, 71, 71, 71],
-    });
+    const { warnings, execute } = bench(driver, { plain: [PRIMARY[name]], sessionIds: POOLED });
     await Promise.all([execute(), execute()]);
     assert.deepEqual(warnings.length, 1);
     assert.match(
@@ -111,10 +110,7 @@ for (const [name, driver] of [
 }
 
 void test('on postgres, nothing is set in the sessions of a pooler', async () => {
-  const { log, execute } = bench(postgresServer, {
-    plain: [PRIMARY.postgres],
-    sessionIds: [71, 71, 71, 71, 71, 71],
-  });
+  const { log, execute } = bench(postgresServer, { plain: [PRIMARY.postgres], sessionIds: POOLED });
   await Promise.all([execute(), execute()]);
   assert.deepEqual(
     log.filter((text) => text !== postgresServer.variables),
@@ -198,21 +194,16 @@ for (const { named, isSet, begin, end, setting } of CLUSTERS) {
     assert.equal(connections.nodeWait, undefined, 'a session of the application would be refused, too');
   });
 
-  void test(`a session that is lost while it is set up is not used (${kind})`, async () => {
+  void test(`a session that is lost or does not answer while it is set up is not used (${kind})`, async () => {
     const lost = new Error(`Can't add new command when connection is in closed state`);
-    let isLost = false;
-    const errorOf = (text: string) => ((isLost ||= begin.test(text)) ? lost : undefined);
-    const { warnings, execute } = bench(mysqlServer, { plain: variables(named), errorOf });
-    await assert.rejects(execute(), { message: lost.message });
-    assert.deepEqual(warnings, []);
-  });
-
-  void test(`a session that does not answer while it is set up is not used (${kind})`, async () => {
     const unanswered = new SqlExecutionError('the database did not answer within 5000 ms', 'sent');
-    const errorOf = (text: string) => (begin.test(text) ? unanswered : undefined);
-    const { warnings, execute } = bench(mysqlServer, { plain: variables(named), errorOf });
-    await assert.rejects(execute(), { message: unanswered.message });
-    assert.deepEqual(warnings, []);
+    for (const failure of [lost, unanswered]) {
+      let isLost = false;
+      const errorOf = (text: string) => ((isLost ||= begin.test(text)) ? failure : undefined);
+      const { warnings, execute } = bench(mysqlServer, { plain: variables(named), errorOf });
+      await assert.rejects(execute(), { message: failure.message });
+      assert.deepEqual(warnings, []);
+    }
   });
 
   void test(`the session of a transaction waits for its node, and gets its setting back (${kind})`, async () => {

@@ -59,37 +59,30 @@ function bench(failing: string, clock: Clock = systemClock) {
   return { log, execute, forgotten, newLines: () => log.splice(0) };
 }
 
+/** What connection 1, 2 or 3 was asked to do. */
+function on(number: number, ...texts: readonly string[]): string[] {
+  return texts.map((text) => `connection ${number}: ${text}`);
+}
+
 void test('a connection stays open for the next statement', async () => {
   const { log, execute } = bench('nothing');
   await execute('one');
   await execute('two');
-  assert.deepEqual(log, [
-    'connection 1: VARIABLES',
-    'connection 1: SETTINGS',
-    'connection 1: one',
-    'connection 1: two',
-  ]);
+  assert.deepEqual(log, on(1, 'VARIABLES', 'SETTINGS', 'one', 'two'));
 });
 
 void test('a connection that was destroyed is not used again, even before its end is reported', async () => {
   const { log, execute } = bench('one');
   await assert.rejects(execute('one'), /lost/);
   await execute('two');
-  assert.deepEqual(log, [
-    'connection 1: VARIABLES',
-    'connection 1: SETTINGS',
-    'connection 1: one',
-    'connection 1: destroy',
-    'connection 2: VARIABLES',
-    'connection 2: SETTINGS',
-    'connection 2: two',
-  ]);
+  const first = on(1, 'VARIABLES', 'SETTINGS', 'one', 'destroy');
+  assert.deepEqual(log, [...first, ...on(2, 'VARIABLES', 'SETTINGS', 'two')]);
 });
 
 void test('a connection whose set-up fails is destroyed', async () => {
   const { log, execute } = bench('SETTINGS');
   await assert.rejects(execute('one'), /lost/);
-  assert.deepEqual(log, ['connection 1: VARIABLES', 'connection 1: SETTINGS', 'connection 1: destroy']);
+  assert.deepEqual(log, on(1, 'VARIABLES', 'SETTINGS', 'destroy'));
 });
 
 /** With two idle connections, the second one used last. */
@@ -105,11 +98,11 @@ void test('a connection that was idle for 5 s is probed before a statement is se
   const { clock, execute, newLines } = await idleBench();
   clock.advance('4999ms');
   await execute('three');
-  assert.deepEqual(newLines(), ['connection 2: three']);
+  assert.deepEqual(newLines(), on(2, 'three'));
   clock.advance('5s');
   await execute('four');
   await execute('five');
-  assert.deepEqual(newLines(), ['connection 2: PROBE', 'connection 2: four', 'connection 2: five']);
+  assert.deepEqual(newLines(), on(2, 'PROBE', 'four', 'five'));
 });
 
 void test('connections that are gone silently cost a probe, and the statement is sent once, on a new one', async () => {
@@ -118,13 +111,11 @@ void test('connections that are gone silently cost a probe, and the statement is
   clock.advance('10s');
   const executed = execute('three', 4000);
   clock.advance('999ms');
-  assert.deepEqual(newLines(), ['connection 2: PROBE']);
+  assert.deepEqual(newLines(), on(2, 'PROBE'));
   clock.advance('1ms');
   await executed;
-  assert.deepEqual(newLines(), [
-    ...['connection 2: destroy', 'connection 1: destroy'],
-    ...['connection 3: VARIABLES', 'connection 3: SETTINGS', 'connection 3: three'],
-  ]);
+  const destroyed = [...on(2, 'destroy'), ...on(1, 'destroy')];
+  assert.deepEqual(newLines(), [...destroyed, ...on(3, 'VARIABLES', 'SETTINGS', 'three')]);
 });
 
 void test('a probe takes at most a quarter of the time limit of its statement', async () => {
@@ -141,7 +132,7 @@ void test('a probe that fails costs a new connection', async () => {
   const { clock, execute, newLines } = await idleBench('PROBE');
   clock.advance('10s');
   await execute('three');
-  assert.deepEqual(newLines().slice(-2), ['connection 3: SETTINGS', 'connection 3: three']);
+  assert.deepEqual(newLines().slice(-2), on(3, 'SETTINGS', 'three'));
 });
 
 void test('a connection that was used during a probe that fails stays open', async () => {
@@ -152,10 +143,8 @@ void test('a connection that was used during a probe that fails stays open', asy
   await execute('four');
   clock.advance('250ms');
   await probing;
-  assert.deepEqual(newLines(), [
-    ...['connection 2: PROBE', 'connection 1: PROBE', 'connection 1: four'],
-    ...['connection 2: destroy', 'connection 1: three'],
-  ]);
+  const probed = [...on(2, 'PROBE'), ...on(1, 'PROBE', 'four')];
+  assert.deepEqual(newLines(), [...probed, ...on(2, 'destroy'), ...on(1, 'three')]);
 });
 
 void test('of the connections that were idle for 60 s, only the one that was used last stays open', async () => {
@@ -164,7 +153,7 @@ void test('of the connections that were idle for 60 s, only the one that was use
   await execute('three');
   newLines();
   clock.advance('20s');
-  assert.deepEqual(newLines(), ['connection 1: end']);
+  assert.deepEqual(newLines(), on(1, 'end'));
   clock.advance('1d');
   assert.deepEqual(newLines(), []);
   assert.equal(clock.pendingTimers, 0);

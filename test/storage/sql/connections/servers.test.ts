@@ -69,8 +69,6 @@ testOnServers('the server stops a statement that its client has abandoned', asyn
   await eventually(isQuiet, 'the server has ended the statement');
 });
 
-/** A firewall that has forgotten idle connections drops their packets without a word. */
-
 const LEASES = ['10s', '30s', '10m'] as const;
 const FORGOTTEN = ['all', 'first', 'last'] as const;
 

@@ -103,6 +103,17 @@ void test('MariaDB with innodb_flush_log_at_trx_commit = 3 keeps every commit', 
   assert.deepEqual(judgeSettings('mysql', { ...MARIADB, innodb_flush_log_at_trx_commit: '3' }), []);
 });
 
+// `RowLockProvider` refuses what is found as a cluster.
+void test('neither a group with one primary nor a server that is in no group is a cluster', () => {
+  for (const [name, single] of [
+    ['a-b', 'ON'],
+    ['', 'OFF'],
+  ] as const) {
+    const group = { group_replication_group_name: name, group_replication_single_primary_mode: single };
+    assert.deepEqual(judgeSettings('mysql', { ...MYSQL, ...group }), []);
+  }
+});
+
 void test('the statement for synchronous_commit is for the user of the session, not for its caller', () => {
   const [finding] = judgeSettings('postgres', { ...POSTGRES, synchronous_commit: 'off' });
   assert.equal(finding?.statement, 'ALTER ROLE app SET synchronous_commit = on');

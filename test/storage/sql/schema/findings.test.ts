@@ -25,12 +25,6 @@ testOnEvery("the migration's table has no findings", async (database) => {
 for (const server of ['mysql', 'postgres', 'sqlite'] as const) testFlaws(server);
 for (const database of DATABASE_NAMES) testRunFlaws(database);
 
-testRunStores("the migration's tables have no findings", async (bench) => {
-  assert.deepEqual(await bench.store.verifySchema(), []);
-  await bench.store.check();
-  assert.deepEqual(bench.warnings, []);
-});
-
 testRunStores(
   'dropped tables cause an error that names them, and are used again when they are back',
   async (bench) => {

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import type { DataSource } from 'typeorm';
-import { testOnDatabases } from '../../../support/benches/database';
 import { testOnServer, testOnServers } from '../../../support/benches/server';
-import { testOnEvery, type DatabaseName } from '../../../support/databases/fresh';
+import { testOnEvery } from '../../../support/databases/fresh';
 import { lockRows } from '../../../support/databases/lock-table';
 import { OwnSession } from '../../../support/benches/own-session';
-import { JOB as DAILY_JOB } from '../../../support/benches/transaction';
 import { withRunStore } from '../../../support/benches/run-store';
 import { FAILED, LIMIT, RUNNING } from '../../../support/jobs/runs';
 
@@ -117,35 +115,6 @@ testOnServer(
     assert.deepEqual(await tokensIn(application), [lock?.fencingToken]);
   },
 );
-
-/** InnoDB refuses a counter below the ids of the rows, and SQLite does not use one. */
-const SET_BACK: Readonly<Record<DatabaseName, (table: string) => string>> = {
-  mysql: (table) => `ALTER TABLE ${table} AUTO_INCREMENT = 1`,
-  mariadb: (table) => `ALTER TABLE ${table} AUTO_INCREMENT = 1`,
-  postgres: (table) => `ALTER SEQUENCE ${table}_id_seq RESTART`,
-  sqlite: (table) => `UPDATE sqlite_sequence SET seq = 0 WHERE name = '${table}'`,
-};
-
-testOnDatabases('runs go on after the counters of their ids were set back', async (bench, kind) => {
-  const guard = await bench.openGuard();
-  const failThenRun = async (name: string): Promise<void> => {
-    const fail = (): never => {
-      throw new Error('no money');
-    };
-    await assert.rejects(guard.run({ ...DAILY_JOB, name }, fail), /no money/);
-    await guard.run({ ...DAILY_JOB, name }, () => {});
-    assert.equal((await guard.ledger.last(name))?.state, 'completed');
-  };
-  for (const name of ['first', 'second']) await failThenRun(name);
-  for (const table of ['cronlatch_run', 'cronlatch_run_event'])
-    await bench.application.query(SET_BACK[kind](table));
-  await failThenRun('third');
-  const history = await guard.ledger.history({ job: 'third', periodKey: 'today' });
-  assert.deepEqual(
-    history.map((event) => event.kind),
-    ['failed'],
-  );
-});
 
 testOnEvery('a further unique index that blocks a run is an error, not an existing run', async (database) => {
   const changes = ['CREATE UNIQUE INDEX beginnings ON cronlatch_run (job_name, period_start)'];

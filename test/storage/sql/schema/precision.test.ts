@@ -3,7 +3,7 @@ import { SettableClock } from 'cronlatch/testing';
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
 import { closing } from '../../../support/benches/closing';
 import { OwnSession } from '../../../support/benches/own-session';
-import { withChangedTable } from '../../../support/databases/changed-table';
+import { withChangedTable, type ChangedTable } from '../../../support/databases/changed-table';
 import {
   mariadbDatabase,
   mysqlDatabase,
@@ -27,62 +27,62 @@ function withDigits(server: ServerName, digits: number): string[] {
   );
 }
 
-for (const digits of DIGITS) {
-  testOnEvery(
-    `a released lock is granted again at once, 200 times (${digits} digits) (P4)`,
-    async (database, _, server) => {
-      await withChangedTable(database, withDigits(server, digits), {}, async ({ dataSource, provider }) => {
-        const other = new TypeOrmLockProvider(dataSource);
-        let refused = 0;
-        for (let round = 1; round <= 100; round += 1) {
-          for (const each of [provider, other]) {
-            const lock = await each.lock(JOB);
-            if (lock === undefined) refused += 1;
-            else assert.equal(await lock.unlock(), true);
-          }
-        }
-        await other.close();
-        assert.equal(refused, 0);
-      });
-    },
-    SERVER_NAMES,
-  );
-
-  testOnEvery(
-    `a lease is trusted for as much less as the table cuts off its beginning (${digits} digits) (P2)`,
-    async (database, _, server) => {
-      const clock = new SettableClock();
-      await withChangedTable(database, withDigits(server, digits), { clock }, async ({ provider }) => {
-        const lock = await provider.lock(JOB);
-        assert.equal(lock?.remainingMs(), digits === 6 ? 600_000 : 599_999);
-        assert.equal(await lock.extend('1m'), true);
-        assert.equal(lock.remainingMs(), digits === 6 ? 60_000 : 59_999);
-      });
-    },
-    SERVER_NAMES,
-  );
-
-  testOnEvery(
-    `the end of a lease is exact in the table (${digits} digits) (P5)`,
-    async (database, _, server) => {
-      await withChangedTable(database, withDigits(server, digits), {}, async ({ dataSource, provider }) => {
-        const leaseUs = async (): Promise<number> => {
-          const [row] = await lockRows(dataSource);
-          assert.ok(row);
-          return row.lockUntilUs - row.lockedAtUs;
-        };
-        const lock = await provider.lock({ ...JOB, lockAtLeastFor: '5m' });
-        assert.ok(lock);
-        assert.equal(await leaseUs(), 10 * MINUTE_US);
-        assert.equal(await lock.extend('1m'), true);
-        assert.equal(await leaseUs(), 5 * MINUTE_US);
-        assert.equal(await lock.unlock(), true);
-        assert.equal(await leaseUs(), 5 * MINUTE_US);
-      });
-    },
-    SERVER_NAMES,
-  );
+/** A test on each server and for each number of digits. */
+function testDigits(
+  name: string,
+  promise: string,
+  body: (bench: ChangedTable, digits: number) => Promise<void>,
+  options: { readonly clock?: SettableClock } = {},
+): void {
+  for (const digits of DIGITS)
+    testOnEvery(
+      `${name} (${digits} digits) (${promise})`,
+      (database, _, server) =>
+        withChangedTable(database, withDigits(server, digits), options, (bench) => body(bench, digits)),
+      SERVER_NAMES,
+    );
 }
+
+testDigits('a released lock is granted again at once, 200 times', 'P4', async ({ dataSource, provider }) => {
+  const other = new TypeOrmLockProvider(dataSource);
+  let refused = 0;
+  for (let round = 1; round <= 100; round += 1) {
+    for (const each of [provider, other]) {
+      const lock = await each.lock(JOB);
+      if (lock === undefined) refused += 1;
+      else assert.equal(await lock.unlock(), true);
+    }
+  }
+  await other.close();
+  assert.equal(refused, 0);
+});
+
+testDigits(
+  'a lease is trusted for as much less as the table cuts off its beginning',
+  'P2',
+  async ({ provider }, digits) => {
+    const lock = await provider.lock(JOB);
+    assert.equal(lock?.remainingMs(), digits === 6 ? 600_000 : 599_999);
+    assert.equal(await lock.extend('1m'), true);
+    assert.equal(lock.remainingMs(), digits === 6 ? 60_000 : 59_999);
+  },
+  { clock: new SettableClock() },
+);
+
+testDigits('the end of a lease is exact in the table', 'P5', async ({ dataSource, provider }) => {
+  const leaseUs = async (): Promise<number> => {
+    const [row] = await lockRows(dataSource);
+    assert.ok(row);
+    return row.lockUntilUs - row.lockedAtUs;
+  };
+  const lock = await provider.lock({ ...JOB, lockAtLeastFor: '5m' });
+  assert.ok(lock);
+  assert.equal(await leaseUs(), 10 * MINUTE_US);
+  assert.equal(await lock.extend('1m'), true);
+  assert.equal(await leaseUs(), 5 * MINUTE_US);
+  assert.equal(await lock.unlock(), true);
+  assert.equal(await leaseUs(), 5 * MINUTE_US);
+});
 
 for (const [server, create] of [
   ['mysql', mysqlDatabase],

@@ -54,19 +54,23 @@ testOnEveryServer(`locks need only ${NEEDED.join(', ')} on the table (F-69)`, (s
   }),
 );
 
-for (const refused of NEEDED) {
+for (const refused of [...NEEDED, undefined]) {
   testOnEveryServer(
-    `without ${refused} no lock is granted, and the error contains the server's reason (F-69)`,
+    `without ${refused ?? 'any privilege'} no lock is granted, and the error contains the server's reason (F-69)`,
     (server) => {
-      const granted = NEEDED.filter((privilege) => privilege !== refused);
+      const granted = refused === undefined ? [] : NEEDED.filter((privilege) => privilege !== refused);
       return withUser(server, granted, async ({ dataSource, provider }) => {
         const error = await reasonOf(provider.lock(JOB));
         assert.ok(error instanceof LockStorageError, String(error));
         assert.equal(error.outcome, 'nothing-ran');
+        const ofMysql =
+          refused === undefined
+            ? `^Table 'shedlock' in .* is missing, or this database user has no access to it`
+            : `rejected the statement for lock 'job': ${refused} command denied to user .* for (column|table) `;
         const words =
           server === 'postgres'
             ? `rejected the statement for lock 'job': permission denied for table shedlock`
-            : `rejected the statement for lock 'job': ${refused} command denied to user .* for (column|table) `;
+            : ofMysql;
         assert.match(error.message, new RegExp(words));
         assert.deepEqual(await lockRows(dataSource), []);
       });
@@ -85,19 +89,3 @@ testOnEveryServer('without DELETE, the error of a purge contains the GRANT to ru
   };
   return withUser(server, NEEDED, purged, false);
 });
-
-testOnEveryServer(
-  "a user without privileges on the table gets an error about privileges, not about the table's columns (F-69)",
-  (server) =>
-    withUser(server, [], async ({ provider }) => {
-      const error = await reasonOf(provider.lock(JOB));
-      assert.ok(error instanceof LockStorageError, String(error));
-      assert.equal(error.outcome, 'nothing-ran');
-      assert.match(
-        error.message,
-        server === 'postgres'
-          ? /permission denied for table shedlock/
-          : /^Table 'shedlock' in .* is missing, or this database user has no access to it/,
-      );
-    }),
-);

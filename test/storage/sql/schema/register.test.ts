@@ -111,36 +111,6 @@ testOn('postgres', 'a user without privileges on the table is warned once, and i
   );
 });
 
-testOnEvery('a table of another shape is a warning as well', (database) =>
-  withRunStore(database, {}, async ({ application }) => {
-    await application.query('ALTER TABLE cronlatch_job DROP COLUMN declared_at');
-    await using guard = closing(await createJobGuard(application, QUIET));
-    const warnings = warningsOf(guard);
-    const job = guard.wrap(DAILY, () => 'done');
-    await guard.runOverdue();
-    assert.equal(await job(), 'done');
-    assert.equal(warnings.length, 1);
-    assert.match(
-      warnings[0] ?? '',
-      /has no column 'declared_at'\. Add it with npx cronlatch init\. Run: ALTER TABLE/,
-    );
-  }),
-);
-
-testOnEvery(
-  'a job that only an older version has registered is declared from its next registration on',
-  (database) =>
-    withRunStore(database, {}, async ({ store, application }) => {
-      await store.registerJobs([REGISTRATION], LIMIT);
-      await application.query('UPDATE cronlatch_job SET declared_at = NULL');
-      assert.equal((await store.jobs(LIMIT)).jobs[0]?.declaredAt, undefined);
-      await store.registerJobs([REGISTRATION], LIMIT);
-      const { jobs } = await store.jobs(LIMIT);
-      assert.deepEqual(jobs[0]?.declaredAt, jobs[0]?.registeredAt);
-      assert.ok(jobs[0]?.declaredAt);
-    }),
-);
-
 testOnEvery('createTables adds the index that a ledger of an older version lacks', (database) =>
   withRunStore(database, {}, async ({ store, application }) => {
     const on = /mysql|mariadb/.test(database.options.type) ? ' ON cronlatch_run' : '';

@@ -1,5 +1,5 @@
 import type { SqlRow } from '../../statements/statement';
-import { keyOn, type ColumnUse, type TableInspection } from '../../schema/inspected-table';
+import { keyOn, type TableInspection } from '../../schema/inspected-table';
 import type { ColumnKind } from '../../schema/table-definition';
 import type { ColumnTypes } from '../sql-dialect';
 
@@ -65,14 +65,14 @@ const columns = (number: number): string => `
   LEFT JOIN information_schema.ENGINES e ON e.ENGINE = t.ENGINE
   WHERE ${here('c', number)}`;
 
-const HOLDS: Readonly<Record<string, readonly ColumnUse[]>> = {
-  varchar: ['text', 'document'],
-  text: ['document'],
-  mediumtext: ['document'],
-  longtext: ['document'],
+const HOLDS: Readonly<Record<string, readonly ColumnKind['is'][]>> = {
+  varchar: ['text', 'word', 'note', 'document'],
+  text: ['note', 'document'],
+  mediumtext: ['note', 'document'],
+  longtext: ['note', 'document'],
   datetime: ['instant'],
   timestamp: ['instant'],
-  bigint: ['integer', 'count'],
+  bigint: ['id', 'integer', 'count'],
   int: ['count'],
 };
 

@@ -1,5 +1,5 @@
 import type { SqlRow } from '../../statements/statement';
-import { keyOn, type ColumnUse, type TableInspection } from '../../schema/inspected-table';
+import { keyOn, type TableInspection } from '../../schema/inspected-table';
 import type { ColumnKind } from '../../schema/table-definition';
 import type { ColumnTypes } from '../sql-dialect';
 
@@ -54,14 +54,14 @@ const columns = (number: number): string => `
   LEFT JOIN pg_collation l ON l.oid = a.attcollation
   WHERE a.attnum > 0 AND NOT a.attisdropped`;
 
-const HOLDS: Readonly<Record<string, readonly ColumnUse[]>> = {
-  text: ['text', 'document'],
-  varchar: ['text', 'document'],
-  citext: ['text', 'document'],
+const HOLDS: Readonly<Record<string, readonly ColumnKind['is'][]>> = {
+  text: ['text', 'word', 'note', 'document'],
+  varchar: ['text', 'word', 'note', 'document'],
+  citext: ['text', 'word', 'note', 'document'],
   timestamptz: ['instant'],
   timestamp: ['instant'],
-  int8: ['integer', 'count'],
-  numeric: ['integer', 'count'],
+  int8: ['id', 'integer', 'count'],
+  numeric: ['id', 'integer', 'count'],
   int4: ['count'],
 };
 

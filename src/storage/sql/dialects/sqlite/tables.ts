@@ -1,4 +1,4 @@
-import type { ColumnUse, TableInspection } from '../../schema/inspected-table';
+import type { TableInspection } from '../../schema/inspected-table';
 import type { ColumnKind } from '../../schema/table-definition';
 import type { ColumnTypes } from '../sql-dialect';
 
@@ -41,9 +41,9 @@ const columns = (number: number): string => `
   JOIN pragma_table_list(:table${number}) t ON t.schema = :schema${number}
   WHERE c.hidden = 0`;
 
-const TEXT: readonly ColumnUse[] = ['text', 'document'];
-const INTEGER: readonly ColumnUse[] = ['integer', 'count', 'instant'];
-const HOLDS: Readonly<Record<string, readonly ColumnUse[]>> = {
+const TEXT: readonly ColumnKind['is'][] = ['text', 'word', 'note', 'document'];
+const INTEGER: readonly ColumnKind['is'][] = ['id', 'integer', 'count', 'instant'];
+const HOLDS: Readonly<Record<string, readonly ColumnKind['is'][]>> = {
   TEXT,
   VARCHAR: TEXT,
   INTEGER,
