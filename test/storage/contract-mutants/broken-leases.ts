@@ -52,7 +52,7 @@ export const BROKEN_LEASES: Mutants<BrokenStore> = {
       },
     }),
   },
-  'a stale holder does not release the lock of the next holder in the same process (P6)': {
+  'a stale holder does not release the lock of the next holder, in any process (P6)': {
     'releases for every caller': (store) => ({
       release(request) {
         const row = store.rows.get(request.name);
@@ -74,9 +74,6 @@ export const BROKEN_LEASES: Mutants<BrokenStore> = {
   'a reply that leaves less than a quarter of its lease is an error, and the lock is released (P7)': {
     'releases nothing': () => ({ release: () => true }),
   },
-  'a lock is not granted again before lockAtLeastFor, even if the job has failed (P5)': {
-    'ignores lockAtLeastFor at the release': (store) => ({ releasedUntilMs: () => store.nowMs() }),
-  },
   'lockAtLeastFor counts from the grant, not from the release (P5)': {
     'counts lockAtLeastFor from the release': (store) => ({
       releasedUntilMs: (_, { lockAtLeastForMs }) => store.nowMs() + lockAtLeastForMs,
@@ -88,7 +85,8 @@ export const BROKEN_LEASES: Mutants<BrokenStore> = {
         store.nowMs() > lockedAtMs ? store.nowMs() + lockAtLeastForMs : lockedAtMs + lockAtLeastForMs,
     }),
   },
-  'a lock is not granted again before lockAtLeastFor, even if the job has ended (P5)': {
+  'a lock is not granted again before lockAtLeastFor, even if it was released (P5)': {
+    'ignores lockAtLeastFor at the release': (store) => ({ releasedUntilMs: () => store.nowMs() }),
     'deletes the record at the release': (store) => ({
       release({ name, owner }) {
         return store.rows.get(name)?.lockedBy === owner && store.rows.delete(name);

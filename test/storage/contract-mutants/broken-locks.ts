@@ -95,7 +95,7 @@ export const BROKEN_LOCKS: Mutants<BrokenProvider> = {
       unlock: () => new Promise((done) => setImmediate(() => done(lock.unlock()))),
     })),
   },
-  'a second release returns the same result and does not free the lock of the next holder (P6)': {
+  'further releases return the same result and do not free the lock of the next holder (P6)': {
     'sends a statement at every release': withLocks((lock) => {
       let calls = 0;
       return { unlock: async () => (await lock.unlock()) && (calls += 1) === 1 };
