@@ -14,12 +14,6 @@ export const tasks = cases((test) => [
     await granted(c.other);
   }),
 
-  test('a task whose lock another instance holds is skipped, without an error (P1)', async (c) => {
-    await granted(c.other);
-    const result = await execute(c.provider, () => assert.fail('the task ran'));
-    assert.deepEqual(result, { executed: false, reason: 'locked' });
-  }),
-
   test('the error of a task is rethrown unchanged, and its lock is free (P9)', async (c) => {
     const error = new Error('the day could not be closed');
     const result = execute(c.provider, () => Promise.reject(error));

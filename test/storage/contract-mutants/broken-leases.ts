@@ -24,7 +24,10 @@ export const BROKEN_LEASES: Mutants<BrokenStore> = {
         Math.max(row.lockUntilMs, store.nowMs() + lockAtMostForMs),
     }),
   },
-  'extend moves the end of the lease to now + lockAtMostFor (P4)': {
+  'extend moves the end of the lease to now + lockAtMostFor, also by more than its first length (P4)': {
+    'extends by at most an hour': (store) => ({
+      extendedUntilMs: (_, { lockAtMostForMs }) => store.nowMs() + Math.min(lockAtMostForMs, 3_600_000),
+    }),
     'extends from the end of the lease, not from now': () => ({
       extendedUntilMs: (row, { lockAtMostForMs }) => row.lockUntilMs + lockAtMostForMs,
     }),
@@ -34,17 +37,15 @@ export const BROKEN_LEASES: Mutants<BrokenStore> = {
       grantedUntilMs: ({ lockAtMostForMs }) => store.nowMs() + Math.ceil(lockAtMostForMs / 1000) * 1000,
     }),
   },
-  'a lease can be extended by more than its first length (P4)': {
-    'extends by at most an hour': (store) => ({
-      extendedUntilMs: (_, { lockAtMostForMs }) => store.nowMs() + Math.min(lockAtMostForMs, 3_600_000),
-    }),
-  },
   'a short extension and a crash do not undercut lockAtLeastFor (P5)': {
     'ignores lockAtLeastFor at an extension': (store) => ({
       extendedUntilMs: (_, { lockAtMostForMs }) => store.nowMs() + lockAtMostForMs,
     }),
   },
-  'lockAtLeastFor counts from the grant, not from an extension (P5)': {
+  'lockAtLeastFor counts from the grant, not from an extension or the release (P5)': {
+    'counts lockAtLeastFor from the release': (store) => ({
+      releasedUntilMs: (_, { lockAtLeastForMs }) => store.nowMs() + lockAtLeastForMs,
+    }),
     'counts lockAtLeastFor from the extension': (store) => ({
       extendedUntilMs: (row, { lockAtMostForMs }) => {
         row.lockedAtMs = store.nowMs();
@@ -73,11 +74,6 @@ export const BROKEN_LEASES: Mutants<BrokenStore> = {
   },
   'a reply that leaves less than a quarter of its lease is an error, and the lock is released (P7)': {
     'releases nothing': () => ({ release: () => true }),
-  },
-  'lockAtLeastFor counts from the grant, not from the release (P5)': {
-    'counts lockAtLeastFor from the release': (store) => ({
-      releasedUntilMs: (_, { lockAtLeastForMs }) => store.nowMs() + lockAtLeastForMs,
-    }),
   },
   'a job that runs longer than lockAtLeastFor frees its lock at once (P5)': {
     'keeps the lock for lockAtLeastFor after a longer run': (store) => ({

@@ -44,10 +44,8 @@ export const BROKEN_LOCKS: Mutants<BrokenProvider> = {
       return { signal: controller.signal };
     }),
   },
-  'remainingMs counts down to zero (P2)': {
+  'remainingMs counts down to zero, and follows an extension (P2)': {
     'never counts down': withLocks(() => ({ remainingMs: () => 600_000 })),
-  },
-  'remainingMs follows an extension (P2)': {
     'counts down from the first lease only': withLocks((lock) => ({
       remainingMs: () => Math.min(lock.remainingMs(), 360_000),
     })),

@@ -35,7 +35,7 @@ export const BROKEN_PROVIDERS: Mutants<BrokenProvider> = {
   'both instances have the same place id (P1)': {
     'has an id of its own': () => ({ id: `mine ${Math.random()}` }),
   },
-  'a task whose lock another instance holds is skipped, without an error (P1)': {
+  'a held lock is refused to another instance, which does not affect the holder (P1)': {
     'throws when the lock is held': (provider) => ({
       async lock(configuration, observer) {
         const lock = await provider.lock(configuration, observer);
