@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mock, test } from 'node:test';
+import { test } from 'node:test';
 import { systemClock } from 'cronlatch/provider';
 import { hostTimeZone, pause, withinLimit } from '#cronlatch/core/clock';
 import { SettableClock } from 'cronlatch/testing';
@@ -7,32 +7,24 @@ import { SettableClock } from 'cronlatch/testing';
 const DAY_MS = 86_400_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-void test('a delay longer than a Node timer can hold does not fire at once (F-19)', () => {
-  mock.timers.enable({ apis: ['setTimeout'] });
-  try {
-    let fired = 0;
-    systemClock.schedule(60 * DAY_MS, () => (fired += 1), { keepAlive: false });
-    mock.timers.tick(LONGEST_TIMER_MS);
-    mock.timers.tick(LONGEST_TIMER_MS);
-    mock.timers.tick(60 * DAY_MS - 2 * LONGEST_TIMER_MS - 1);
-    assert.equal(fired, 0);
-    mock.timers.tick(1);
-    assert.equal(fired, 1);
-  } finally {
-    mock.timers.reset();
-  }
+void test('a delay longer than a Node timer can hold does not fire at once (F-19)', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  let fired = 0;
+  systemClock.schedule(60 * DAY_MS, () => (fired += 1), { keepAlive: false });
+  t.mock.timers.tick(LONGEST_TIMER_MS);
+  t.mock.timers.tick(LONGEST_TIMER_MS);
+  t.mock.timers.tick(60 * DAY_MS - 2 * LONGEST_TIMER_MS - 1);
+  assert.equal(fired, 0);
+  t.mock.timers.tick(1);
+  assert.equal(fired, 1);
 });
 
-void test('a long delay can be cancelled in each of its parts (F-19)', () => {
-  mock.timers.enable({ apis: ['setTimeout'] });
-  try {
-    const cancel = systemClock.schedule(60 * DAY_MS, () => assert.fail('fired'), { keepAlive: false });
-    mock.timers.tick(LONGEST_TIMER_MS);
-    cancel();
-    mock.timers.tick(60 * DAY_MS);
-  } finally {
-    mock.timers.reset();
-  }
+void test('a long delay can be cancelled in each of its parts (F-19)', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const cancel = systemClock.schedule(60 * DAY_MS, () => assert.fail('fired'), { keepAlive: false });
+  t.mock.timers.tick(LONGEST_TIMER_MS);
+  cancel();
+  t.mock.timers.tick(60 * DAY_MS);
 });
 
 void test("the system clock returns the host's wall time and a monotonic time", async () => {

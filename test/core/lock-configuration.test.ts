@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { InvalidLockConfigurationError, type LockConfiguration } from 'cronlatch';
+import { WRONG_NAMES } from '#cronlatch/contracts/names';
 import { checkDeclaredConfiguration, checkLockConfiguration } from '#cronlatch/core/lock-configuration';
 import { checkLockName } from '#cronlatch/core/lock-name';
 
@@ -19,22 +21,8 @@ const GOOD_NAMES = [
   '\\',
 ];
 const BAD_NAMES: unknown[] = [
-  ...[
-    '',
-    ' ',
-    'x'.repeat(65),
-    '😀'.repeat(65),
-    'x'.repeat(1e6),
-    ' a',
-    'a ',
-    'a\u00A0',
-    '\uFEFFa',
-    'a\0b',
-    'a\nb',
-    'a\u0085b',
-    '\u007F',
-  ],
-  ...['e\u0301', '\uD800', 'a\uDC00b', 'ỗ'.normalize('NFD')],
+  ...WRONG_NAMES,
+  ...['x'.repeat(65), '😀'.repeat(65), 'ỗ'.normalize('NFD')],
   ...[undefined, null, 7, {}, ['a'], Symbol('a')],
 ];
 
@@ -42,17 +30,17 @@ void test('names that every store keeps unchanged are accepted unchanged', () =>
   for (const name of GOOD_NAMES) checkLockName(name);
 });
 
-for (const [i, name] of BAD_NAMES.entries()) {
-  void test(`name ${i} (${JSON.stringify(name)?.slice(0, 20)}) is refused in a short message`, () => {
+void test('a name that some store could change is refused in a short message', () => {
+  for (const name of BAD_NAMES)
     assert.throws(
       () => checkLockName(name),
       (error) =>
         error instanceof InvalidLockConfigurationError &&
         error.message.includes('cannot be the name of a lock') &&
         error.message.length < 300,
+      inspect(name).slice(0, 20),
     );
-  });
-}
+});
 
 void test('a name of any length is refused in constant time', (t) => {
   const walks = t.mock.method(Array, 'from');

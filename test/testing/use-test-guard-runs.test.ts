@@ -23,13 +23,6 @@ void test('a once-per job runs once per day of the clock', async () => {
   assert.equal(await jobs.closeDay(), '2026-11-21');
 });
 
-void test('the guard returns the state of a run', async () => {
-  await using testGuard = useTestGuard({ now: '2026-11-20T03:00:00Z' });
-  await new Jobs(() => 'all closed').closeDay();
-  const run = await testGuard.guard.ledger.last('close-day');
-  assert.deepEqual([run?.state, run?.result], ['completed', '"all closed"']);
-});
-
 void test('a statement fails as in an outage of the database', async () => {
   await using testGuard = useTestGuard({ now: '2026-11-20T03:00:00Z' });
   const { guard, memory } = testGuard;

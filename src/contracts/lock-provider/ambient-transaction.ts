@@ -27,16 +27,12 @@ export const ambientTransactions = needing(['ambientTransaction'], (test) => [
     assert.equal(await stale.unlock(), false);
   }),
 
-  test('an extension stays when the transaction of its caller is rolled back (P8)', async (c) => {
+  test('an extension and a release stay when the transactions of their callers are rolled back (P8)', async (c) => {
     const lock = await granted(c.provider);
     await c.ambientTransaction('rollback', async () => assert.equal(await lock.extend('20m'), true));
     await c.elapse('19m');
     await refused(c.other);
     assert.equal(lock.signal.aborted, false);
-  }),
-
-  test('a release stays when the transaction of its caller is rolled back (P8)', async (c) => {
-    const lock = await granted(c.provider);
     await c.ambientTransaction('rollback', async () => assert.equal(await lock.unlock(), true));
     await granted(c.other);
   }),

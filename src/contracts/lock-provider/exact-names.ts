@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict';
 import { InvalidLockConfigurationError, type LockProvider } from '../../core';
-import { INJECTED_NAMES, TRICKY_NAMES, randomName, randomWrongName } from '../names';
-import { JOB, granted, invalid, refused } from './assertions';
+import { INJECTED_NAMES, TRICKY_NAMES, randomName } from '../names';
+import { JOB, granted, refused } from './assertions';
 import { type Instances, cases, needing } from './fixture';
 
 /** A name is kept exactly: never truncated, never confused with another, never run as part of a statement. */
 export const exactNames = cases((test) => [
-  test('random invalid names are refused (P7)', async (c) => {
-    for (let i = 0; i < c.fuzzedNames; i += 1)
-      await invalid(c.provider, { ...JOB, name: randomWrongName(c.random) });
-  }),
-
   test('a name of 64 characters is kept exactly, and a longer one is kept exactly or refused (P7, F-66)', async (c) => {
     for (const length of [1, 2, 63, 64]) assert.equal(await isExact(c.provider, length, 'x'), true);
     for (const length of [65, 128, 190, 191, 255]) await isExact(c.provider, length, 'x');

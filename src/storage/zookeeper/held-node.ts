@@ -44,7 +44,7 @@ export class HeldNode implements LeaseAccessor, LeaseGuard {
       readonly onEnded: () => void;
     },
   ) {
-    this.#session = options.nodes.requests.session;
+    this.#session = options.nodes.session;
     const proof = {
       clock: systemClock,
       intervalMs: () => this.#session.timeoutMs / 3,
@@ -89,7 +89,7 @@ export class HeldNode implements LeaseAccessor, LeaseGuard {
     const provenAt = momentOf(systemClock);
     const lockUntil = new Date(clock.wallMs() + lockAtMostForMs);
     const data = dataOf(own.owner, { lockedAt: new Date(lockedAt.wallMs), lockUntil });
-    const stat = await this.#within(timeoutMs, () => nodes.requests.write(own.path, data));
+    const stat = await this.#within(timeoutMs, () => nodes.session.write(own.path, data));
     if (stat !== undefined) this.#trust.trustFrom(provenAt);
     return stat !== undefined;
   }
@@ -100,7 +100,7 @@ export class HeldNode implements LeaseAccessor, LeaseGuard {
     if (this.#isLost || this.#session.end !== undefined) return false;
     const isKept = this.#keptMs() > 0;
     const isOurs = await this.#within(timeoutMs, () =>
-      isKept ? nodes.requests.confirm(own.path) : nodes.remove(own),
+      isKept ? nodes.session.confirm(own.path) : nodes.remove(own),
     );
     this.#isGone = !isKept;
     this.end();
@@ -155,7 +155,7 @@ export class HeldNode implements LeaseAccessor, LeaseGuard {
     const { nodes, own } = this.options;
     try {
       const leftMs = trusted.remainingMs(systemClock);
-      const isThere = await this.#within(leftMs, () => nodes.requests.confirm(own.path));
+      const isThere = await this.#within(leftMs, () => nodes.session.confirm(own.path));
       return isThere ? undefined : 'its node was deleted';
     } catch (error) {
       const { driverCode, message } = error as LockStorageError;

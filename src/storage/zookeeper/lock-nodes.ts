@@ -1,8 +1,8 @@
 import { LockStorageError } from '../../core';
 import { newOwner } from '../../core/lease/owner';
 import { encodeNodeName, queueOf, type QueuedNode } from './node-names';
-import type { NodeRequests } from './node-requests';
 import { codeOf, CONNECTION_LOSS, NO_NODE } from './zookeeper-client';
+import type { ZooKeeperSession } from './zookeeper-session';
 
 /** What a node shows people. No decision depends on it. */
 export interface NodeTimes {
@@ -33,7 +33,7 @@ export class LockNodes {
   readonly #removals = new Set<Promise<unknown>>();
 
   constructor(
-    readonly requests: NodeRequests,
+    readonly session: ZooKeeperSession,
     readonly root: string,
   ) {}
 
@@ -42,7 +42,7 @@ export class LockNodes {
   }
 
   async queueOf(lock: string): Promise<readonly QueuedNode[]> {
-    return queueOf(lock, await this.requests.children(lock));
+    return queueOf(lock, await this.session.children(lock));
   }
 
   enter(lock: string, times: NodeTimes, instance?: string): Entry {
@@ -53,8 +53,8 @@ export class LockNodes {
     const removeAll = async (): Promise<void> => {
       await entered.catch(() => {});
       const own = (await this.#settledQueue(lock)).filter((node) => node.owner === owner);
-      await Promise.all(own.map(({ path }) => this.requests.discard(path)));
-      await this.requests.remove(lock);
+      await Promise.all(own.map(({ path }) => this.session.discard(path)));
+      await this.session.remove(lock);
     };
     const abandon = (): void => {
       isOver = true;
@@ -65,14 +65,14 @@ export class LockNodes {
 
   /** @returns whether the node was there */
   async remove({ path }: Pick<OwnNode, 'path'>): Promise<boolean> {
-    const removed = this.requests.remove(path);
+    const removed = this.session.remove(path);
     this.#sweep(path);
     return await removed;
   }
 
   /** Removes a node that is no longer needed, as soon as the client is connected. Never rejects. */
   async discard({ path }: Pick<OwnNode, 'path'>): Promise<void> {
-    const discarded = this.requests.discard(path);
+    const discarded = this.session.discard(path);
     this.#sweep(path);
     await this.#inBackground(discarded);
   }
@@ -88,8 +88,8 @@ export class LockNodes {
       try {
         // The server keeps the order of a session. So the list is at least as new as the own node.
         [, , queue] = await Promise.all([
-          this.requests.ensure(lock),
-          this.requests.createNumbered(`${lock}/${encodeNodeName(owner)}-`, dataOf(owner, times)),
+          this.session.ensure(lock),
+          this.session.createNumbered(`${lock}/${encodeNodeName(owner)}-`, dataOf(owner, times)),
           this.queueOf(lock),
         ]);
       } catch (error) {
@@ -108,22 +108,22 @@ export class LockNodes {
 
   /** The queue with the effects of all earlier requests: a server that lags behind executes them before a write. */
   async #settledQueue(lock: string): Promise<readonly QueuedNode[]> {
-    await this.requests.confirm(this.root);
+    await this.session.confirm(this.root);
     return await this.queueOf(lock);
   }
 
   /** Removes the node of a lock, unless another node is in its queue. */
   #sweep(path: string): void {
-    void this.#inBackground(this.requests.remove(path.slice(0, path.lastIndexOf('/'))));
+    void this.#inBackground(this.session.remove(path.slice(0, path.lastIndexOf('/'))));
   }
 
   /** @returns the identity of the root, which is created if it is missing */
   async #findRoot(): Promise<string> {
     for (;;) {
-      const [, stat] = (await this.requests.read(this.root)) ?? [];
+      const [, stat] = (await this.session.read(this.root)) ?? [];
       if (stat !== undefined) return `zookeeper:${stat.czxid.toString('hex')}:${stat.ctime.toString('hex')}`;
       for (const { index } of this.root.matchAll(/(?!^)\/|$/g))
-        await this.requests.ensure(this.root.slice(0, index));
+        await this.session.ensure(this.root.slice(0, index));
     }
   }
 

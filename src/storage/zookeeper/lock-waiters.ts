@@ -82,7 +82,7 @@ export class LockWaiters {
   }
 
   #watch(path: string): Promise<void> {
-    const deleted = this.nodes.requests.deleted(path).finally(() => this.#watched.delete(path));
+    const deleted = this.nodes.session.deleted(path).finally(() => this.#watched.delete(path));
     this.#watched.set(path, deleted);
     return deleted;
   }

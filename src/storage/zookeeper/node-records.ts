@@ -11,7 +11,7 @@ export class NodeRecords implements LeaseAccessor {
   constructor(private readonly nodes: LockNodes) {}
 
   find(name: string, { timeoutMs }: StatementOptions): Promise<LockRecord | undefined> {
-    const { session } = this.nodes.requests;
+    const { session } = this.nodes;
     return session.within(timeoutMs, `lock '${name}'`, () => this.#holderOf(name));
   }
 
@@ -19,9 +19,9 @@ export class NodeRecords implements LeaseAccessor {
     { after, limit }: LockRecordPage,
     { timeoutMs }: StatementOptions,
   ): Promise<readonly NamedLockRecord[]> {
-    const { requests, root } = this.nodes;
-    return requests.session.within(timeoutMs, 'the list of locks', async () => {
-      const names = (await requests.children(root)).flatMap((node) => decodeNodeName(node) ?? []).sort();
+    const { session, root } = this.nodes;
+    return session.within(timeoutMs, 'the list of locks', async () => {
+      const names = (await session.children(root)).flatMap((node) => decodeNodeName(node) ?? []).sort();
       const records: NamedLockRecord[] = [];
       for (const name of names.filter((each) => after === undefined || each > after)) {
         if (records.length === limit) break;
@@ -35,7 +35,7 @@ export class NodeRecords implements LeaseAccessor {
   /** Removes the node of the holder, if it is this owner. */
   unlock({ name, owner }: LockRequest, { timeoutMs }: StatementOptions): Promise<boolean> {
     const { nodes } = this;
-    return nodes.requests.session.within(timeoutMs, `lock '${name}'`, async () => {
+    return nodes.session.within(timeoutMs, `lock '${name}'`, async () => {
       const [first] = await nodes.queueOf(nodes.pathOf(name));
       return first?.owner === owner && (await nodes.remove(first));
     });
@@ -51,7 +51,7 @@ export class NodeRecords implements LeaseAccessor {
     for (;;) {
       const [first] = await nodes.queueOf(nodes.pathOf(name));
       if (first === undefined) return undefined;
-      const [data, stat] = (await nodes.requests.read(first.path)) ?? [];
+      const [data, stat] = (await nodes.session.read(first.path)) ?? [];
       // Otherwise it was released meanwhile.
       if (stat !== undefined)
         return { lockedBy: first.owner, held: true, lockUntil: endIn(data), fencingToken: tokenOf(stat) };

@@ -25,7 +25,6 @@ import { dataOf, LockNodes, type NodeTimes, type OwnNode } from './lock-nodes';
 import { LockWaiters } from './lock-waiters';
 import { checkPath } from './node-names';
 import { NodeRecords, tokenOf } from './node-records';
-import { NodeRequests } from './node-requests';
 import { checkClient, type ZooKeeperAcl, type ZooKeeperClient } from './zookeeper-client';
 import { ZooKeeperSession } from './zookeeper-session';
 
@@ -79,8 +78,8 @@ export class ZooKeeperLockProvider implements LockProvider {
     this.nameLength = checkNameLength(nameLength);
     this.statementTimeoutMs = parseStatementTimeout(statementTimeout);
     this.#clock = clock;
-    this.#session = new ZooKeeperSession(client);
-    this.#nodes = new LockNodes(new NodeRequests(this.#session, acl), path);
+    this.#session = new ZooKeeperSession(client, acl);
+    this.#nodes = new LockNodes(this.#session, path);
     this.#waiters = new LockWaiters(this.#nodes);
     this.#records = new NodeRecords(this.#nodes);
     this.#operator = new LockRecords(this.#context(this.#records), this.nameLength);
@@ -192,11 +191,11 @@ export class ZooKeeperLockProvider implements LockProvider {
         await within(() => this.#nodes.discard(own));
         return undefined;
       }
-      const { requests } = this.#nodes;
+      const { session } = this.#nodes;
       const stat = await within(async () =>
         taken === undefined
-          ? (await requests.read(own.path))?.[1]
-          : await requests.write(own.path, dataOf(own.owner, times)),
+          ? (await session.read(own.path))?.[1]
+          : await session.write(own.path, dataOf(own.owner, times)),
       );
       if (stat !== undefined) return { own, fencingToken: tokenOf(stat) };
     } catch (error) {

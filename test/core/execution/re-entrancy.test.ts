@@ -81,12 +81,6 @@ void test('two executors of one provider share its leases', async () => {
   assert.deepEqual(result.executed && result.value, { executed: true, value: 'nested' });
 });
 
-void test('a provider alone is never re-entrant', async () => {
-  const { executor, provider } = executorBench();
-  const result = await executor.executeWithLock(() => provider.lock(JOB), JOB);
-  assert.deepEqual(result, { executed: true, value: undefined });
-});
-
 void test('a nested run that fails is reported, and its caller gets the error', async () => {
   const { executor, names } = executorBench();
   await executor.executeWithLock(async () => {

@@ -7,7 +7,6 @@ import { CallReport } from '#cronlatch/core/execution/event-hub';
 import { JOB, lockBench, turn } from '../../support/benches/lock';
 import {
   contended,
-  delayedBy,
   refusedConnection,
   replyLost,
   sendingLost,
@@ -25,7 +24,7 @@ void test('the first grant inserts the row, and every later grant updates it', a
 void test('a refused tick costs one statement, and once a minute a read of the holder', async () => {
   const { accessor, provider, clock, granted } = lockBench();
   await granted();
-  const holders: unknown[] = [];
+  const holders: { heldBy: string; heldUntil: Date }[] = [];
   const observer: LockObserver = { refused: (holder) => holders.push(holder) };
   accessor.calls.length = 0;
   for (let tick = 0; tick < 5; tick += 1) {
@@ -42,23 +41,13 @@ void test('a refused tick costs one statement, and once a minute a read of the h
     'updateRecord',
   ]);
   assert.equal(holders.length, 2);
-});
-
-void test('the read of the holder returns who holds the lock, and until when', async () => {
-  const { provider, granted } = lockBench();
-  await granted();
-  const holders: { heldBy: string; heldUntil: Date }[] = [];
-  await provider.lock(JOB, { refused: (holder) => holders.push(holder) });
   assert.match(holders[0]?.heldBy ?? '', new RegExp(`/${process.pid}/[0-9a-f-]{36}$`));
   assert.equal(holders[0]?.heldUntil.toISOString(), '2026-11-20T03:10:00.000Z');
 });
 
 void test('the loser of a first insert is refused', async () => {
   const { accessor, provider, other } = lockBench();
-  accessor.fail(
-    'insertRecord',
-    delayedBy(async () => void (await other.lock(JOB))),
-  );
+  accessor.delay('insertRecord', async () => void (await other.lock(JOB)));
   assert.equal(await provider.lock(JOB), undefined);
 });
 
@@ -67,10 +56,7 @@ for (const method of ['updateRecord', 'insertRecord'] as const) {
     const { accessor, provider, clock, store } = lockBench();
     if (method === 'updateRecord') await (await provider.lock(JOB))?.unlock();
     accessor.fail(method, replyLost);
-    accessor.fail(
-      'find',
-      delayedBy(() => clock.advance('1s')),
-    );
+    accessor.delay('find', () => clock.advance('1s'));
     const lock = await provider.lock(JOB);
     assert.equal(lock?.fencingToken, (await store.find(JOB.name))?.fencingToken);
     assert.equal(lock?.remainingMs(), 599_000);
@@ -87,18 +73,9 @@ for (const method of ['updateRecord', 'insertRecord'] as const) {
   void test(`${method}: a statement that takes effect only after it was resent is granted, counted from its own sending`, async () => {
     const { accessor, provider, clock, drive } = lockBench();
     if (method === 'updateRecord') await (await provider.lock(JOB))?.unlock();
-    let late: () => Promise<unknown> = () => assert.fail('not sent');
-    accessor.fail(method, (run) => {
-      late = run;
-      return sendingLost(run);
-    });
-    accessor.fail(
-      'find',
-      delayedBy(() => clock.advance('1s')),
-    );
-    const arrives = delayedBy(async () => void (await late()));
-    if (method === 'updateRecord') accessor.fail('updateRecord', arrives);
-    else accessor.fail('insertRecord', arrives);
+    const late = sentLate(accessor, method);
+    accessor.delay('find', () => clock.advance('1s'));
+    accessor.delay(method, async () => void (await late.arrive()));
     const lock = await drive(provider.lock(JOB));
     assert.ok(lock !== undefined && lock.remainingMs() <= 599_000);
   });
@@ -117,19 +94,9 @@ for (const method of ['updateRecord', 'insertRecord'] as const) {
 void test('a grant that the store knows only by its owner counts from the first statement that may have written it', async () => {
   const { accessor, provider, clock, drive } = lockBench();
   await (await provider.lock(JOB))?.unlock();
-  let late: () => Promise<unknown> = () => assert.fail('not sent');
-  accessor.fail(
-    'updateRecord',
-    (run) => {
-      late = run;
-      return sendingLost(run);
-    },
-    () => late(),
-  );
-  accessor.fail(
-    'find',
-    delayedBy(() => clock.advance('1s')),
-  );
+  const late = sentLate(accessor, 'updateRecord');
+  accessor.fail('updateRecord', late.arrive);
+  accessor.delay('find', () => clock.advance('1s'));
   const lock = await drive(provider.lock(JOB));
   assert.ok(lock !== undefined && lock.remainingMs() <= 599_000);
 });
@@ -137,14 +104,10 @@ void test('a grant that the store knows only by its owner counts from the first 
 void test('a statement that takes effect only after the release of the resent one is released, too', async () => {
   const { accessor, provider, other, clock, drive } = lockBench();
   await (await provider.lock(JOB))?.unlock();
-  let late: () => Promise<unknown> = () => assert.fail('not sent');
-  accessor.fail('updateRecord', (run) => {
-    late = run;
-    return sendingLost(run);
-  });
+  const late = sentLate(accessor, 'updateRecord');
   const lock = await drive(provider.lock(JOB));
   await lock?.unlock();
-  await late();
+  await late.arrive();
   assert.equal(await other.lock(JOB), undefined, 'granted without a holder');
   clock.advance('5s');
   await turn();
@@ -176,11 +139,7 @@ void test('a read that fails makes the tick an error, because it is unknown whet
 
 void test('if the store answers so slowly that no time is left for the insert, nothing more is sent', async () => {
   const { accessor, provider, clock } = lockBench();
-  accessor.fail('updateRecord', async (run) => {
-    const answer = await run();
-    clock.stall('6s');
-    return answer;
-  });
+  accessor.delay('updateRecord', () => clock.stall('6s'));
   await assert.rejects(provider.lock(JOB), {
     message:
       "Could not request lock 'job': earlier statements took the whole time limit. Check why the database is slow.",
@@ -268,15 +227,19 @@ void test('an error without an outcome counts as an unknown outcome', async () =
   assert.deepEqual(accessor.calls, ['updateRecord', 'find', 'updateRecord', 'find', 'updateRecord', 'find']);
 });
 
-void test('a grant that arrives with less than a quarter of the lease left is released, and is an error', async () => {
-  const { accessor, provider, other, clock } = lockBench();
-  accessor.fail(
-    'insertRecord',
-    delayedBy(() => clock.stall('8m')),
-  );
-  await assert.rejects(provider.lock(JOB), /granted too late: .* Set a longer lockAtMostFor\.$/);
-  assert.ok(await other.lock(JOB));
-});
+for (const [keepAlive, takes, isKept] of [
+  [false, '8m', false],
+  [true, '8m', true],
+  [true, '11m', false],
+] as const)
+  void test(`a grant of 10 minutes that arrives after ${takes}, ${keepAlive ? 'with' : 'without'} a keep-alive, is ${isKept ? 'kept' : 'released, and is an error'}`, async () => {
+    const { accessor, provider, other, clock } = lockBench();
+    accessor.delay('insertRecord', () => clock.stall(takes));
+    const locked = provider.lock({ ...JOB, keepAlive });
+    if (isKept) return assert.ok(await locked);
+    await assert.rejects(locked, /granted too late: .* Set a longer lockAtMostFor\.$/);
+    assert.ok(await other.lock(JOB));
+  });
 
 for (const [lockAtLeastFor, isRefused] of [
   ['1s', true],
@@ -286,10 +249,7 @@ for (const [lockAtLeastFor, isRefused] of [
   void test(`on a node that lagged for 2 s, a grant with lockAtLeastFor ${lockAtLeastFor} is ${isRefused ? 'released, and is an error' : 'kept'}`, async () => {
     const { accessor, provider, other, clock } = lockBench();
     Object.assign(accessor, { waitsForNodes: true });
-    accessor.fail(
-      'updateRecord',
-      delayedBy(() => clock.stall('2s')),
-    );
+    accessor.delay('updateRecord', () => clock.stall('2s'));
     const locked = provider.lock({ ...JOB, lockAtLeastFor });
     if (!isRefused) return assert.ok(await locked);
     await assert.rejects(
@@ -299,24 +259,6 @@ for (const [lockAtLeastFor, isRefused] of [
     clock.advance('1s');
     assert.ok(await other.lock(JOB));
   });
-
-void test('with a keep-alive a late grant is kept if any of its lease is left', async () => {
-  const { accessor, provider, clock } = lockBench();
-  accessor.fail(
-    'insertRecord',
-    delayedBy(() => clock.stall('8m')),
-  );
-  assert.ok(await provider.lock({ ...JOB, keepAlive: true }));
-});
-
-void test('a grant that arrives after its lease has expired is an error, with or without a keep-alive', async () => {
-  const { accessor, provider, clock } = lockBench();
-  accessor.fail(
-    'insertRecord',
-    delayedBy(() => clock.stall('11m')),
-  );
-  await assert.rejects(provider.lock({ ...JOB, keepAlive: true }), /granted too late/);
-});
 
 void test('a provider that closes releases a lock that was granted without a holder, and sends nothing afterwards (F-96)', async () => {
   const { accessor, provider, other, clock, drive } = lockBench();
@@ -344,10 +286,16 @@ void test('a provider that closes waits until the store has aborted statements t
   assert.ok(await other.lock(JOB));
 });
 
+/** A lock that may still be granted, although its caller has stopped waiting. */
+async function benchOfLateGrant() {
+  const bench = lockBench();
+  bench.accessor.fail('insertRecord', sendingLost, sendingLost, sendingLost);
+  await assert.rejects(bench.drive(bench.provider.lock(JOB)));
+  return bench;
+}
+
 void test('a provider that closes waits for a release in progress', async () => {
-  const { accessor, provider, clock, drive } = lockBench();
-  accessor.fail('insertRecord', sendingLost, sendingLost, sendingLost);
-  await assert.rejects(drive(provider.lock(JOB)));
+  const { accessor, provider, clock } = await benchOfLateGrant();
   let isReleased = false;
   accessor.fail('unlock', async (run) => {
     await turn();
@@ -360,9 +308,7 @@ void test('a provider that closes waits for a release in progress', async () => 
 });
 
 void test('a provider that closes does not wait for an unreachable store', async () => {
-  const { accessor, provider, clock, drive } = lockBench();
-  accessor.fail('insertRecord', sendingLost, sendingLost, sendingLost);
-  await assert.rejects(drive(provider.lock(JOB)));
+  const { accessor, provider, clock, drive } = await benchOfLateGrant();
   accessor.fail('unlock', refusedConnection, refusedConnection);
   const beganMs = clock.monotonicMs();
   await drive(provider.close());
@@ -370,9 +316,7 @@ void test('a provider that closes does not wait for an unreachable store', async
 });
 
 void test('a provider that closes sends nothing after a stall for which the guard does not wait', async () => {
-  const { accessor, provider, clock, drive } = lockBench();
-  accessor.fail('insertRecord', sendingLost, sendingLost, sendingLost);
-  await assert.rejects(drive(provider.lock(JOB)));
+  const { accessor, provider, clock, drive } = await benchOfLateGrant();
   accessor.fail('unlock', refusedConnection);
   const closing = provider.close();
   await turn();
@@ -541,10 +485,7 @@ for (const [waitsForNodes, isLate] of [
   void test(`a slow answer ${isLate ? 'makes a tick too late' : 'does not matter'} if the store evaluates a statement ${isLate ? 'when it runs' : 'as of its arrival'}`, async () => {
     const { provider, clock, accessor } = lockBench();
     Object.assign(accessor, { waitsForNodes });
-    accessor.fail(
-      'insertRecord',
-      delayedBy(() => clock.stall('2900ms')),
-    );
+    accessor.delay('insertRecord', () => clock.stall('2900ms'));
     const executor = new LockingTaskExecutor(provider, { clock });
     const run = executor.executeWithLock(() => 'ran', { ...JOB, lockAtLeastFor: '2s' });
     if (isLate) await assert.rejects(run, /granted too late: after 2900 ms/);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mock, test } from 'node:test';
+import { test } from 'node:test';
 import { LockLostError } from 'cronlatch';
 import { StorageBasedLockProvider, systemClock } from 'cronlatch/provider';
 import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
@@ -9,29 +9,25 @@ import { turn } from '../../support/benches/lock';
 
 const DAY_MS = 86_400_000;
 
-void test('a lease of 60 days is renewed after 20 days, and not at once and repeatedly (F-19)', async () => {
+void test('a lease of 60 days is renewed after 20 days, and not at once and repeatedly (F-19)', async (t) => {
   const accessor = new FaultyAccessor(new InMemoryStorageAccessor(systemClock));
   const provider = new StorageBasedLockProvider(accessor);
-  mock.timers.enable({ apis: ['setTimeout'] });
-  try {
-    const lock = await provider.lock({
-      name: 'job',
-      lockAtMostFor: '60d',
-      keepAlive: true,
-      maxLockDuration: '365d',
-    });
-    const extensions = (): number => accessor.calls.filter((call) => call === 'extend').length;
-    mock.timers.tick(19 * DAY_MS);
-    await turn();
-    assert.equal(extensions(), 0);
-    mock.timers.tick(DAY_MS);
-    for (let turns = 0; turns < 20; turns += 1) await turn();
-    assert.equal(extensions(), 1);
-    assert.equal(lock?.signal.aborted, false);
-    assert.equal(await lock?.unlock(), true);
-  } finally {
-    mock.timers.reset();
-  }
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const lock = await provider.lock({
+    name: 'job',
+    lockAtMostFor: '60d',
+    keepAlive: true,
+    maxLockDuration: '365d',
+  });
+  const extensions = (): number => accessor.calls.filter((call) => call === 'extend').length;
+  t.mock.timers.tick(19 * DAY_MS);
+  await turn();
+  assert.equal(extensions(), 0);
+  t.mock.timers.tick(DAY_MS);
+  for (let turns = 0; turns < 20; turns += 1) await turn();
+  assert.equal(extensions(), 1);
+  assert.equal(lock?.signal.aborted, false);
+  assert.equal(await lock?.unlock(), true);
 });
 
 void test('a job that never settles is kept alive until maxLockDuration; then it is reported, and another instance gets the lock (F-10)', async () => {

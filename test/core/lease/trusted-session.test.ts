@@ -6,7 +6,8 @@ import { TrustedSession } from '#cronlatch/core/lease/trusted-session';
 import { SettableClock } from 'cronlatch/testing';
 
 /** A session that is proved every second and trusted for five. A test answers its proofs. */
-function trusted(clock: SettableClock) {
+function trusted() {
+  const clock = new SettableClock();
   const proofs: { answer: (reason?: string) => void; endsAtMs: number }[] = [];
   const reasons: string[] = [];
   const session = new TrustedSession(
@@ -24,12 +25,11 @@ function trusted(clock: SettableClock) {
     },
     momentOf(clock),
   );
-  return { session, proofs, reasons };
+  return { clock, session, proofs, reasons };
 }
 
 void test('a session is proved every second, one proof at a time', async () => {
-  const clock = new SettableClock();
-  const { session, proofs, reasons } = trusted(clock);
+  const { clock, session, proofs, reasons } = trusted();
   clock.advance('999ms');
   assert.equal(proofs.length, 0);
   clock.advance('1ms');
@@ -47,8 +47,7 @@ void test('a session is proved every second, one proof at a time', async () => {
 });
 
 void test('trust counts from the sending of the last confirmed proof', async () => {
-  const clock = new SettableClock();
-  const { session, proofs } = trusted(clock);
+  const { clock, session, proofs } = trusted();
   clock.advance('1s');
   clock.advance('3s');
   proofs[0]?.answer();
@@ -62,8 +61,7 @@ void test('trust counts from the sending of the last confirmed proof', async () 
 });
 
 void test('a statement that proves the session prolongs the trust', () => {
-  const clock = new SettableClock();
-  const { session } = trusted(clock);
+  const { clock, session } = trusted();
   clock.stall('3s');
   session.trustFrom(momentOf(clock));
   clock.stall('4999ms');
@@ -74,8 +72,7 @@ void test('a statement that proves the session prolongs the trust', () => {
 });
 
 void test('a process that was stopped finds its lock lost before it sends another proof', () => {
-  const clock = new SettableClock();
-  const { proofs, reasons } = trusted(clock);
+  const { clock, proofs, reasons } = trusted();
   clock.stall('6s');
   clock.advance(0);
   assert.equal(reasons.length, 1);
@@ -83,8 +80,7 @@ void test('a process that was stopped finds its lock lost before it sends anothe
 });
 
 void test('a failed proof loses the lock once, and its limit is the end of the trust', async () => {
-  const clock = new SettableClock();
-  const { session, proofs, reasons } = trusted(clock);
+  const { clock, session, proofs, reasons } = trusted();
   const startMs = clock.monotonicMs();
   clock.advance('1s');
   assert.equal(proofs[0]?.endsAtMs, startMs + 5000);

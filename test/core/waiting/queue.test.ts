@@ -78,10 +78,7 @@ void test('an aborted signal refuses at once, and sends nothing', async () => {
 void test('a grant that arrives after the abort is released, and then the next waiter gets the lock', async () => {
   const { here, there, accessor, drive, emitted } = polledBench();
   const inFlight = signal();
-  accessor.fail('updateRecord', async (run) => {
-    await inFlight.promise;
-    return await run();
-  });
+  accessor.delay('updateRecord', () => inFlight.promise);
   const stop = new AbortController();
   const first = here.lock('order', { signal: stop.signal });
   const second = here.lock('order');
@@ -98,10 +95,7 @@ void test('a grant that arrives after the abort is released, and then the next w
 void test('a late grant that cannot be released is a warning', async () => {
   const { here, accessor, warnings } = polledBench();
   const inFlight = signal();
-  accessor.fail('updateRecord', async (run) => {
-    await inFlight.promise;
-    return await run();
-  });
+  accessor.delay('updateRecord', () => inFlight.promise);
   accessor.fail('unlock', refusedConnection);
   const stop = new AbortController();
   const waiting = here.lock({ ...ORDER, lockAtMostFor: 1 }, { signal: stop.signal });

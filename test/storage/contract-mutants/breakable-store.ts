@@ -35,6 +35,11 @@ export class BreakableStore implements StorageAccessor {
     if (this.replica.rows !== undefined) this.makeReadsStale();
   }
 
+  write<T>(statement: () => T): Promise<T> {
+    this.beforeWrite();
+    return Promise.resolve(statement());
+  }
+
   nowMs = (): number => this.clock.monotonicMs();
   key = (name: string): string => name;
   isFree = (row: Row): boolean => row.lockUntilMs <= this.nowMs();
@@ -80,24 +85,15 @@ export class BreakableStore implements StorageAccessor {
     return { lockedBy, held: !this.isFree(row), lockUntil: new Date(lockUntilMs), fencingToken };
   };
 
-  insertRecord = (request: LockRequest): Promise<Grant | undefined> => {
-    this.beforeWrite();
-    return Promise.resolve(this.insert(request));
-  };
-  updateRecord: StorageAccessor['updateRecord'] = (request) => {
-    this.beforeWrite();
-    return Promise.resolve(this.takeOver(request));
-  };
-  extend = (request: ExtensionRequest): Promise<boolean> => {
-    this.beforeWrite();
-    return Promise.resolve(this.renew(request));
-  };
-  unlock = (request: LockRequest): Promise<boolean> => {
-    this.beforeWrite();
-    const isReleased = this.release(request);
-    this.waiters.get(request.name)?.();
-    return Promise.resolve(isReleased);
-  };
+  insertRecord: StorageAccessor['insertRecord'] = (request) => this.write(() => this.insert(request));
+  updateRecord: StorageAccessor['updateRecord'] = (request) => this.write(() => this.takeOver(request));
+  extend = (request: ExtensionRequest): Promise<boolean> => this.write(() => this.renew(request));
+  unlock = (request: LockRequest): Promise<boolean> =>
+    this.write(() => {
+      const isReleased = this.release(request);
+      this.waiters.get(request.name)?.();
+      return isReleased;
+    });
   list = ({ after = '', limit, held: onlyHeld }: LockRecordPage): Promise<NamedLockRecord[]> => {
     const names = [...this.rows.keys()].filter((name) => name > after).sort();
     const records = names.map((name) => ({ name, ...this.read(name)! }));

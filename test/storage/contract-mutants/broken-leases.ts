@@ -24,7 +24,10 @@ export const BROKEN_LEASES: Mutants<BrokenStore> = {
         Math.max(row.lockUntilMs, store.nowMs() + lockAtMostForMs),
     }),
   },
-  'extend moves the end of the lease to now + lockAtMostFor (P4)': {
+  'extend moves the end of the lease to now + lockAtMostFor, also by more than its first length (P4)': {
+    'extends by at most an hour': (store) => ({
+      extendedUntilMs: (_, { lockAtMostForMs }) => store.nowMs() + Math.min(lockAtMostForMs, 3_600_000),
+    }),
     'extends from the end of the lease, not from now': () => ({
       extendedUntilMs: (row, { lockAtMostForMs }) => row.lockUntilMs + lockAtMostForMs,
     }),
@@ -34,17 +37,15 @@ export const BROKEN_LEASES: Mutants<BrokenStore> = {
       grantedUntilMs: ({ lockAtMostForMs }) => store.nowMs() + Math.ceil(lockAtMostForMs / 1000) * 1000,
     }),
   },
-  'a lease can be extended by more than its first length (P4)': {
-    'extends by at most an hour': (store) => ({
-      extendedUntilMs: (_, { lockAtMostForMs }) => store.nowMs() + Math.min(lockAtMostForMs, 3_600_000),
-    }),
-  },
   'a short extension and a crash do not undercut lockAtLeastFor (P5)': {
     'ignores lockAtLeastFor at an extension': (store) => ({
       extendedUntilMs: (_, { lockAtMostForMs }) => store.nowMs() + lockAtMostForMs,
     }),
   },
-  'lockAtLeastFor counts from the grant, not from an extension (P5)': {
+  'lockAtLeastFor counts from the grant, not from an extension or the release (P5)': {
+    'counts lockAtLeastFor from the release': (store) => ({
+      releasedUntilMs: (_, { lockAtLeastForMs }) => store.nowMs() + lockAtLeastForMs,
+    }),
     'counts lockAtLeastFor from the extension': (store) => ({
       extendedUntilMs: (row, { lockAtMostForMs }) => {
         row.lockedAtMs = store.nowMs();
@@ -52,7 +53,7 @@ export const BROKEN_LEASES: Mutants<BrokenStore> = {
       },
     }),
   },
-  'a stale holder does not release the lock of the next holder in the same process (P6)': {
+  'a stale holder does not release the lock of the next holder, in any process (P6)': {
     'releases for every caller': (store) => ({
       release(request) {
         const row = store.rows.get(request.name);
@@ -74,21 +75,14 @@ export const BROKEN_LEASES: Mutants<BrokenStore> = {
   'a reply that leaves less than a quarter of its lease is an error, and the lock is released (P7)': {
     'releases nothing': () => ({ release: () => true }),
   },
-  'a lock is not granted again before lockAtLeastFor, even if the job has failed (P5)': {
-    'ignores lockAtLeastFor at the release': (store) => ({ releasedUntilMs: () => store.nowMs() }),
-  },
-  'lockAtLeastFor counts from the grant, not from the release (P5)': {
-    'counts lockAtLeastFor from the release': (store) => ({
-      releasedUntilMs: (_, { lockAtLeastForMs }) => store.nowMs() + lockAtLeastForMs,
-    }),
-  },
   'a job that runs longer than lockAtLeastFor frees its lock at once (P5)': {
     'keeps the lock for lockAtLeastFor after a longer run': (store) => ({
       releasedUntilMs: ({ lockedAtMs }, { lockAtLeastForMs }) =>
         store.nowMs() > lockedAtMs ? store.nowMs() + lockAtLeastForMs : lockedAtMs + lockAtLeastForMs,
     }),
   },
-  'a lock is not granted again before lockAtLeastFor, even if the job has ended (P5)': {
+  'a lock is not granted again before lockAtLeastFor, even if it was released (P5)': {
+    'ignores lockAtLeastFor at the release': (store) => ({ releasedUntilMs: () => store.nowMs() }),
     'deletes the record at the release': (store) => ({
       release({ name, owner }) {
         return store.rows.get(name)?.lockedBy === owner && store.rows.delete(name);

@@ -44,10 +44,8 @@ export const BROKEN_LOCKS: Mutants<BrokenProvider> = {
       return { signal: controller.signal };
     }),
   },
-  'remainingMs counts down to zero (P2)': {
+  'remainingMs counts down to zero, and follows an extension (P2)': {
     'never counts down': withLocks(() => ({ remainingMs: () => 600_000 })),
-  },
-  'remainingMs follows an extension (P2)': {
     'counts down from the first lease only': withLocks((lock) => ({
       remainingMs: () => Math.min(lock.remainingMs(), 360_000),
     })),
@@ -95,7 +93,7 @@ export const BROKEN_LOCKS: Mutants<BrokenProvider> = {
       unlock: () => new Promise((done) => setImmediate(() => done(lock.unlock()))),
     })),
   },
-  'a second release returns the same result and does not free the lock of the next holder (P6)': {
+  'further releases return the same result and do not free the lock of the next holder (P6)': {
     'sends a statement at every release': withLocks((lock) => {
       let calls = 0;
       return { unlock: async () => (await lock.unlock()) && (calls += 1) === 1 };

@@ -21,7 +21,7 @@ export const BROKEN_OPERATORS: Mutants<BrokenProvider> = {
       list: async (page) => (await provider.list?.({ ...page, held: false })) ?? [],
     }),
   },
-  'a lock released by force is granted to another instance, even during lockAtLeastFor (P1)': {
+  'a lock released by force is free, even during lockAtLeastFor, and its holder learns it (P1, P2, P6)': {
     'releases nothing by force': () => ({ forceRelease: () => Promise.resolve(true) }),
   },
   'a forced release of another holder or of a free lock changes nothing (P6)': {

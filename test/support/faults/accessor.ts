@@ -40,6 +40,11 @@ export class FaultyAccessor implements StorageAccessor {
     this.#faults.set(method, [...(this.#faults.get(method) ?? []), ...faults]);
   }
 
+  /** Runs `first` before the next statement of this kind, while it is in flight. */
+  delay(method: Method, first: () => void | Promise<void>): void {
+    this.fail(method, delayedBy(first));
+  }
+
   readonly insertRecord: StorageAccessor['insertRecord'] = (...args) =>
     this.#call('insertRecord', () => this.store.insertRecord(...args));
   readonly updateRecord: StorageAccessor['updateRecord'] = (...args) =>
