@@ -4,7 +4,7 @@ import { Inject, Injectable, type Type } from '@nestjs/common';
 import { Cron, Interval } from '@nestjs/schedule';
 import { JobSkippedError, SchedulerLock } from 'cronlatch';
 import { guardBench } from '../../support/benches/guard';
-import { turn } from '../../support/benches/lock';
+import { beginAt, pass } from '../../support/clocks/mocked-ticks';
 import { calling } from '../../support/jobs/both-modes';
 import { RecordingLogger, startWith } from './application';
 
@@ -50,7 +50,7 @@ class Night {
   }
 }
 
-beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date('2026-11-20T02:59:00Z') }));
+beforeEach(() => beginAt('2026-11-20T02:59:00Z'));
 afterEach(() => mock.timers.reset());
 
 /** Runs the tick of an application while another instance holds the lock. */
@@ -59,8 +59,7 @@ async function skippedTick(providers: Type[]) {
   const logger = new RecordingLogger();
   await other.lock(JOB);
   const app = await startWith(guard, providers, logger);
-  mock.timers.tick(120_000);
-  for (let turns = 0; turns < 30; turns += 1) await turn();
+  await pass(120_000);
   return { app, names, lines: logger.lines };
 }
 

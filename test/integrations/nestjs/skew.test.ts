@@ -7,7 +7,7 @@ import type { Clock } from 'cronlatch/provider';
 import { InMemoryLockProvider } from 'cronlatch/memory';
 import { SettableClock } from 'cronlatch/testing';
 import { sampleSize } from '../../support/checks/sample-size';
-import { turn } from '../../support/benches/lock';
+import { beginAt, pass } from '../../support/clocks/mocked-ticks';
 import { startWith } from './application';
 import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
 import { newGuard } from '../../support/benches/guard-with-runs';
@@ -41,10 +41,6 @@ function wrongClock(right: SettableClock): Clock {
   };
 }
 
-async function settled(): Promise<void> {
-  for (let i = 0; i < 30; i += 1) await turn();
-}
-
 /**
  * Two hosts, the first as far ahead as the second is behind, share a store with a correct clock, across
  * midnight.
@@ -59,8 +55,7 @@ async function nightOf(skewMs: number): Promise<string[]> {
     [-skewMs, 60_000 - skewMs],
     [skewMs, 2 * skewMs],
   ] as const) {
-    const now = clock.wallMs() - behindMs;
-    mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date(now) });
+    beginAt(clock.wallMs() - behindMs);
     const guard = newGuard({
       ...{ lockProvider, runStore, clock: wrongClock(clock) },
       ...{ pollInterval: false, logger: false },
@@ -69,8 +64,7 @@ async function nightOf(skewMs: number): Promise<string[]> {
     const app = await startWith(guard, [Bank]);
     // The host's own midnight comes, by its own clock.
     clock.advance(passesMs);
-    mock.timers.tick(passesMs);
-    await settled();
+    await pass(passesMs);
     await app.close();
     mock.timers.reset();
   }

@@ -5,7 +5,7 @@ import { systemClock } from 'cronlatch/provider';
 import { Scheduled, scheduleDistributed, scheduleJobs, scheduleLocked } from 'cronlatch/node-cron';
 import { setLogger } from 'node-cron';
 import { guardOfRuns, type GuardOfRuns } from '../../support/benches/guard-of-runs';
-import { turn } from '../../support/benches/lock';
+import { beginAt, pass } from '../../support/clocks/mocked-ticks';
 import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
 
 /** The guard and its store use the time that the test sets. */
@@ -17,7 +17,7 @@ const ran: string[] = [];
 let guard: GuardOfRuns['guard'];
 
 beforeEach(() => {
-  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date('2026-11-20T02:59:59Z') });
+  beginAt('2026-11-20T02:59:59Z');
   const complain = (message: string | Error): void => void complaints.push(String(message));
   setLogger({ info: complain, debug: complain, warn: complain, error: complain });
   const log = (line: string): void => void lines.push(line);
@@ -32,10 +32,7 @@ afterEach(async () => {
 });
 
 /** The event loop is blocked when the tick is due, for longer than node-cron tolerates. */
-async function standStill(minutes: number): Promise<void> {
-  mock.timers.tick(minutes * 60_000);
-  for (let turns = 0; turns < 20; turns += 1) await turn();
-}
+const standStill = (minutes: number): Promise<void> => pass(minutes * 60_000);
 
 const failures = (): unknown[] =>
   failed.map(({ name, scheduledAt, willRetry }) => [name, scheduledAt?.toISOString(), willRetry]);

@@ -5,7 +5,8 @@ import { JobSkippedError, SchedulerLock } from 'cronlatch';
 import { Scheduled, scheduleJobs, scheduleLocked, type ScheduleOptions } from 'cronlatch/node-cron';
 import { setLogger, type ScheduledTask } from 'node-cron';
 import { guardBench, nextEvent, type GuardBench } from '../../support/benches/guard';
-import { JOB, turn } from '../../support/benches/lock';
+import { JOB } from '../../support/benches/lock';
+import { beginAt, pass } from '../../support/clocks/mocked-ticks';
 
 const MINUTE = 60_000;
 const AT_THREE = '0 3 * * *';
@@ -16,7 +17,7 @@ const complaints: string[] = [];
 let bench: GuardBench;
 
 beforeEach(() => {
-  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date('2026-11-20T02:59:59Z') });
+  beginAt('2026-11-20T02:59:59Z');
   mock.method(Math, 'random', () => 0.5); // A delay of half a minute.
   const complain = (message: string | Error): void => void complaints.push(String(message));
   setLogger({ info: complain, debug: complain, warn: complain, error: complain });
@@ -57,8 +58,7 @@ for (const [what, schedule] of [
   void test(`a ${what} starts after its random delay, for its scheduled time`, async () => {
     schedule(DELAYED);
     const started = nextEvent(bench.guard, 'run:started');
-    mock.timers.tick(2000);
-    await turn();
+    await pass(2000);
     assert.deepEqual(bench.names(), []);
     mock.timers.tick(MINUTE / 2);
     assert.equal((await started).scheduledAt?.toISOString(), '2026-11-20T03:00:00.000Z');
@@ -67,11 +67,9 @@ for (const [what, schedule] of [
 
 void test('a task that is stopped in its delay has not taken the lock, and another instance gets it', async () => {
   const [task] = scheduleFunction(DELAYED);
-  mock.timers.tick(2000);
-  await turn();
+  await pass(2000);
   await task?.stop();
-  mock.timers.tick(MINUTE);
-  await turn();
+  await pass(MINUTE);
   assert.deepEqual(bench.names(), []);
   assert.ok(await bench.other.lock(JOB));
 });
@@ -90,8 +88,7 @@ void test("a skipped tick of a method with onSkip 'throw' is not a failure for n
   const failures: unknown[] = [];
   task?.on('execution:failed', (context) => void failures.push(context));
   await bench.other.lock(JOB);
-  mock.timers.tick(1000);
-  for (let turns = 0; turns < 20; turns += 1) await turn();
+  await pass(1000);
   assert.deepEqual([bench.names(), failures, complaints], [['lock:skipped'], [], []]);
   await assert.rejects(jobs.job(), JobSkippedError);
 });
