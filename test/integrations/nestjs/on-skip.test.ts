@@ -14,9 +14,7 @@ const JOB = { name: 'export-orders', lockAtMostFor: '1h', onSkip: 'throw' } as c
 class Direct {
   @Cron('0 3 * * *', { timeZone: 'UTC' })
   @SchedulerLock(JOB)
-  async exportOrders(): Promise<number> {
-    return await Promise.resolve(3);
-  }
+  async exportOrders(): Promise<void> {}
 }
 
 @Injectable()
@@ -24,17 +22,13 @@ class Monitored {
   @Cron('0 3 * * *', { timeZone: 'UTC' })
   @calling
   @SchedulerLock(JOB)
-  async exportOrders(): Promise<number> {
-    return await Promise.resolve(3);
-  }
+  async exportOrders(): Promise<void> {}
 }
 
 @Injectable()
 class Step {
   @SchedulerLock(JOB)
-  async exportOrders(): Promise<number> {
-    return await Promise.resolve(3);
-  }
+  async exportOrders(): Promise<void> {}
 }
 
 /** A handler of the application, which calls the method among others. */
@@ -84,9 +78,7 @@ void test("a method with @Interval and onSkip 'throw' is refused at the start, b
   class Every {
     @Interval(60_000)
     @SchedulerLock(JOB)
-    async exportOrders(): Promise<number> {
-      return await Promise.resolve(3);
-    }
+    async exportOrders(): Promise<void> {}
   }
   await assert.rejects(startWith(guardBench().guard, [Every]), {
     name: 'InvalidLockUseError',
