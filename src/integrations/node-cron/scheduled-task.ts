@@ -15,9 +15,10 @@ interface TaskSchedule extends CronSchedule, Pick<TaskOptions, 'distributed' | '
 export function scheduleTask(
   calls: Calls,
   job: AdmittedJob,
-  { expression, dialect: _, timeZone: timezone, ...others }: TaskSchedule,
+  cron: TaskSchedule,
   onTick: TaskFn,
 ): ScheduledTask {
+  const { expression, dialect: _, timeZone: timezone, ...others } = cron;
   // node-cron treats some options that are `undefined` as set.
   const options = Object.entries({ timezone, ...others }).filter(([, value]) => value !== undefined);
   const task = schedule(expression, onTick, Object.fromEntries(options) as TaskOptions);
