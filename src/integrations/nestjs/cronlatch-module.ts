@@ -5,7 +5,7 @@ import {
   type InjectionToken,
   type Provider,
 } from '@nestjs/common';
-import { DiscoveryModule, DiscoveryService, MetadataScanner, ModulesContainer } from '@nestjs/core';
+import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { InvalidLockConfigurationError } from '../../core';
 import { checkOptionNames } from '../../core/options';
 import { JobGuard } from '../../guard';
@@ -95,15 +95,9 @@ function moduleOf(options: Provider[], dataSource: InjectionToken | undefined): 
 
 const GUARDED_APPLICATION: FactoryProvider = {
   provide: GuardedApplication,
-  // eslint-disable-next-line max-params -- Nest passes what `inject` lists
-  useFactory: (
-    guard: JobGuard,
-    { close }: CronlatchOptions,
-    discovery: DiscoveryService,
-    scanner: MetadataScanner,
-    modules: ModulesContainer,
-  ) => new GuardedApplication(guard, { discovery, scanner, modules }, CronlatchModule, close),
-  inject: [JobGuard, OPTIONS, DiscoveryService, MetadataScanner, ModulesContainer],
+  useFactory: (guard: JobGuard, discovery: DiscoveryService, { close }: CronlatchOptions) =>
+    new GuardedApplication(guard, discovery, close),
+  inject: [JobGuard, DiscoveryService, OPTIONS],
 };
 
 function optionsFrom({ useFactory, useClass, useExisting, inject }: CronlatchModuleAsyncOptions): Provider[] {

@@ -1,4 +1,4 @@
-import type { DiscoveryService, MetadataScanner, ModulesContainer } from '@nestjs/core';
+import { MetadataScanner, type DiscoveryService } from '@nestjs/core';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { InvalidLockUseError } from '../../core';
 import { configurationOf, guardedMethodOf, layersOf, methodCall } from '../../guard/calls/guarded-method';
@@ -6,15 +6,11 @@ import type { JobDeclaration } from '../../guard/jobs/job';
 import type { DeclaredSchedule } from '../../ledger';
 import { cronOf, intervalOf, isScheduled, type CronMetadata } from './schedule-metadata';
 
-export interface Application {
-  readonly discovery: DiscoveryService;
-  readonly scanner: MetadataScanner;
-  readonly modules: ModulesContainer;
-}
-
 export interface DiscoveredMethod extends JobDeclaration {
   readonly instance: object;
   readonly moduleName: string;
+  /** Whether its instance has a second token. @nestjs/schedule mounts its jobs once for each token. */
+  readonly isTwice: boolean;
   readonly isScheduled: boolean;
   /** Whether a decorator of another library hides the schedule from @nestjs/schedule. */
   readonly isHidden: boolean;
@@ -23,34 +19,27 @@ export interface DiscoveredMethod extends JobDeclaration {
 
 type InstanceWrapper = ReturnType<DiscoveryService['getProviders']>[number];
 
-/** Finds all instances of the application, each with its guarded methods. */
-export function discover(application: Application): ReadonlyMap<object, readonly DiscoveredMethod[]> {
-  const { discovery, scanner } = application;
+interface Discovered {
+  /** All instances of the application, each with its guarded methods. */
+  readonly instances: ReadonlyMap<object, readonly DiscoveredMethod[]>;
+  /** One for each import of ScheduleModule. */
+  readonly registries: readonly SchedulerRegistry[];
+}
+
+export function discover(discovery: DiscoveryService): Discovered {
+  const wrappers = [...discovery.getControllers(), ...discovery.getProviders()];
+  const all = wrappers.map(({ instance }) => instance as unknown);
   const found = new Map<object, readonly DiscoveredMethod[]>();
-  for (const wrapper of wrappersOf(discovery)) {
-    const instance: unknown = wrapper.instance;
+  for (const [index, instance] of all.entries()) {
+    const wrapper = wrappers[index] as InstanceWrapper;
     if (typeof instance !== 'object' || instance === null || found.has(instance)) continue;
-    const methods = guardedMethodsOf(instance, scanner, wrapper.host?.name ?? '');
+    const moduleName = wrapper.host?.name ?? '';
+    const methods = guardedMethodsOf(instance, { moduleName, isTwice: all.includes(instance, index + 1) });
     if (methods.length > 0) refuseManyInstances(wrapper, methods);
     found.set(instance, methods);
   }
-  return withModules(found);
-}
-
-/** The instances that have a second token. @nestjs/schedule mounts their jobs once for each token. */
-export function instancesWithTwoTokens(discovery: DiscoveryService): ReadonlySet<unknown> {
-  const instances = wrappersOf(discovery).map(({ instance }) => instance as unknown);
-  return new Set(instances.filter((instance, index) => instances.indexOf(instance) < index));
-}
-
-/** One for each import of ScheduleModule. */
-export function registriesOf(discovery: DiscoveryService): SchedulerRegistry[] {
-  const instances = wrappersOf(discovery).map(({ instance }) => instance as unknown);
-  return instances.filter((instance) => instance instanceof SchedulerRegistry);
-}
-
-function wrappersOf(discovery: DiscoveryService): InstanceWrapper[] {
-  return [...discovery.getControllers(), ...discovery.getProviders()];
+  const registries = all.filter((instance) => instance instanceof SchedulerRegistry);
+  return { instances: withModules(found), registries };
 }
 
 /** Adds the module to places that are equal: a class that two modules provide has two instances. */
@@ -66,11 +55,10 @@ function withModules(
 
 function guardedMethodsOf(
   instance: object,
-  scanner: MetadataScanner,
-  moduleName: string,
+  found: Pick<DiscoveredMethod, 'moduleName' | 'isTwice'>,
 ): DiscoveredMethod[] {
   const prototype = Object.getPrototypeOf(instance) as object | null;
-  return scanner.getAllMethodNames(prototype).flatMap((key) => {
+  return new MetadataScanner().getAllMethodNames(prototype).flatMap((key) => {
     const value = (instance as Record<string, unknown>)[key];
     const layers = layersOf(instance, key);
     const guarded = guardedMethodOf(value, ...layers);
@@ -83,9 +71,9 @@ function guardedMethodsOf(
         `${place} has @Interval or @Timeout and onSkip: 'throw', so @nestjs/schedule would log every skipped tick as an error. Remove onSkip, or use @Cron.`,
       );
     return {
+      ...found,
       instance,
       place,
-      moduleName,
       configuration: configurationOf(guarded),
       call: methodCall(instance, key),
       isScheduled: isScheduled(value),

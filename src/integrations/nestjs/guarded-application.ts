@@ -1,11 +1,11 @@
+import type { DiscoveryService } from '@nestjs/core';
 import type { SchedulerRegistry } from '@nestjs/schedule';
 import { InvalidLockUseError } from '../../core';
 import type { CloseOptions, JobGuard } from '../../guard';
 import { signalExitListeners } from '../../guard/closing/closing';
 import { bindGuard } from '../../guard/configured-guard';
 import { callsOf, type Calls } from '../../guard/calls/calls';
-import { discover, instancesWithTwoTokens, registriesOf } from './discovered-methods';
-import type { Application, DiscoveredMethod } from './discovered-methods';
+import { discover, type DiscoveredMethod } from './discovered-methods';
 import { attachScheduledTimes } from './scheduled-times';
 
 /** Declares the jobs of an application to its guard at startup, and closes the guard at shutdown. */
@@ -15,8 +15,7 @@ export class GuardedApplication {
 
   constructor(
     private readonly guard: JobGuard,
-    private readonly application: Application,
-    private readonly moduleClass: unknown,
+    private readonly discovery: DiscoveryService,
     private readonly close: CloseOptions | undefined,
   ) {
     // A test can override the provider of the guard with any object.
@@ -46,18 +45,16 @@ export class GuardedApplication {
   }
 
   #declareJobs(): void {
-    const { guard, application } = this;
-    const registries = registriesOf(application.discovery);
-    const [registry] = registries;
-    const instances = discover(application);
+    const { guard } = this;
+    const { instances, registries } = discover(this.discovery);
     const methods = [...instances.values()].flat();
     this.#calls.admit(
       methods.map((method) => ({
         ...method,
-        isReady: () => this.#hasStarted && !isDisabled(method, registry),
+        isReady: () => this.#hasStarted && !isDisabled(method, registries[0]),
       })),
     );
-    warnOfMounting(this.#calls, methods, application);
+    warnOfMounting(this.#calls, methods, registries.length);
     // Binds instances without a found lock too, because another decorator may hide the guarded method.
     for (const instance of instances.keys()) bindGuard(instance, guard);
     for (const each of registries) attachScheduledTimes(each, guard);
@@ -65,9 +62,7 @@ export class GuardedApplication {
   }
 
   #checkSingleModule(): void {
-    const ours = [...this.application.modules.values()].filter(
-      ({ metatype }) => metatype === this.moduleClass,
-    );
+    const ours = this.discovery.getProviders().filter(({ token }) => token === GuardedApplication);
     if (ours.length <= 1) return;
     throw new InvalidLockUseError(
       'CronlatchModule is imported twice with different options, so each job would belong to two guards. The module is global: import it once, in the root module.',
@@ -84,18 +79,12 @@ function isDisabled({ cron }: DiscoveredMethod, registry: SchedulerRegistry | un
   return !registry.getCronJob(name).isActive;
 }
 
-function warnOfMounting(
-  calls: Calls,
-  methods: readonly DiscoveredMethod[],
-  { discovery }: Application,
-): void {
-  const withTwoTokens = instancesWithTwoTokens(discovery);
-  const importCount = registriesOf(discovery).length;
-  for (const { place, isHidden, isScheduled, instance } of methods) {
+function warnOfMounting(calls: Calls, methods: readonly DiscoveredMethod[], importCount: number): void {
+  for (const { place, isHidden, isScheduled, isTwice } of methods) {
     const warn = (why: string): void => calls.warn(`${place} is scheduled, but ${why}`);
     if (isHidden)
       warn('another decorator hides this from Nest, so nothing calls it. Move the schedule to the top.');
-    if (isScheduled && withTwoTokens.has(instance))
+    if (isScheduled && isTwice)
       warn(
         'its class is provided under two tokens. @nestjs/schedule mounts the job for each token, so every tick fires twice. Remove useExisting, or move the schedule to a class of its own.',
       );

@@ -1,3 +1,4 @@
+/* eslint-disable @typescript-eslint/no-require-imports -- only a guard on a DataSource needs TypeORM. Jest has no import(). */
 import { Logger, type InjectionToken } from '@nestjs/common';
 import type * as TypeOrm from 'typeorm';
 import { InvalidLockConfigurationError, NotConfiguredError } from '../../core';
@@ -29,7 +30,10 @@ export async function provideGuard(
   if (guard !== undefined) return requireGuard(guard, MODULE);
   const given = { ...others, logger };
   if ('source' in options) return await guardOf(source, given);
-  if (dataSource !== undefined) return await typeOrmIntegration().createJobGuard(dataSource, given);
+  if (dataSource !== undefined) {
+    const { createJobGuard } = require('../typeorm') as typeof Integration;
+    return await createJobGuard(dataSource, given);
+  }
   throw new NotConfiguredError(
     `${MODULE} found no database for its locks. Pass a source: the address, or the pool of your driver. With TypeORM, import TypeOrmModule.forRoot(…) in the root module, or pass a dataSource or its token.`,
   );
@@ -71,13 +75,6 @@ export function checkCombination(options: object): void {
     throw new InvalidLockConfigurationError(
       `${MODULE} got both a source and a dataSource, and its guard works on one database. Keep one of them.`,
     );
-}
-
-// Loaded only when needed, because a guard with another lock store needs no TypeORM. Uses require, because Jest has no
-// import().
-/* eslint-disable @typescript-eslint/no-require-imports */
-function typeOrmIntegration(): typeof Integration {
-  return require('../typeorm') as typeof Integration;
 }
 
 /** The token under which TypeOrmModule provides the application's DataSource, or `undefined` without TypeORM. */

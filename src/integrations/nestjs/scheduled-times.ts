@@ -14,21 +14,11 @@ const SECOND_MS = 1000;
 /** `cron` searches eight years into the future. We search as far into the past. */
 const MAX_SEARCH_MS = 8 * 366 * 86_400_000;
 
-/** The part of cron's class `CronJob` that is used here. */
-interface TickingJob {
-  fireOnTick(): Promise<void>;
-  /** `cron` sets it before each tick, but not before a manual call of `fireOnTick`. */
-  lastExecution: Date | null;
-  readonly name?: string;
-  /** Its source is an expression, or a date at which the job runs once. */
-  readonly cronTime: CronTime & { readonly source: string | { toJSDate(): Date } };
-  /** The next scheduled time, in the time zone of the schedule. */
-  nextDate(): { readonly zoneName: string | null };
-}
+type CronJob = ReturnType<SchedulerRegistry['getCronJob']>;
 
 type TickCallback = (this: unknown, ...args: unknown[]) => unknown;
 
-const watched = new WeakSet<TickingJob>();
+const watched = new WeakSet<CronJob>();
 const extended = new WeakSet<TickCallback>();
 
 /**
@@ -45,7 +35,7 @@ export function attachScheduledTimes(registry: SchedulerRegistry, guard: JobGuar
   };
 }
 
-function watch(job: TickingJob, guard: JobGuard): void {
+function watch(job: CronJob, guard: JobGuard): void {
   if (watched.has(job)) return;
   watched.add(job);
   const nextTick = watchTicks(job);
@@ -79,11 +69,13 @@ function extendTicks(job: object): void {
 }
 
 /**
+ * `cron` sets `lastExecution` before each tick, but not before a manual call of `fireOnTick`.
+ *
  * @returns a function that returns when the current tick fired, or `undefined` for a manual call. A job that is late by a
  * few milliseconds begins its next tick before it calls the handler of the current one. So the tick that began last is the
  * first to call.
  */
-function watchTicks(job: TickingJob): () => Date | undefined {
+function watchTicks(job: CronJob): () => Date | undefined {
   const begun: Date[] = [];
   let last = job.lastExecution;
   Object.defineProperty(job, 'lastExecution', {
@@ -99,7 +91,7 @@ function watchTicks(job: TickingJob): () => Date | undefined {
 }
 
 /** Never throws, because an error in `cron` would end the process. */
-function scheduledTimeOf(job: TickingJob, firedAt: Date, guard: JobGuard): Date | undefined {
+function scheduledTimeOf(job: CronJob, firedAt: Date, guard: JobGuard): Date | undefined {
   const { cronTime } = job;
   try {
     if (typeof cronTime.source !== 'string') return cronTime.source.toJSDate();
@@ -112,13 +104,13 @@ function scheduledTimeOf(job: TickingJob, firedAt: Date, guard: JobGuard): Date 
 }
 
 /** Whether the job calls this method, also through other decorators. */
-function isTickOf(job: TickingJob, { instance, method }: GuardedCallee): boolean {
+function isTickOf(job: CronJob, { instance, method }: GuardedCallee): boolean {
   if (isScheduledBy(job, method)) return true;
   const outermost = (instance as Record<string, unknown> | undefined)?.[method.name];
   return typeof outermost === 'function' && isScheduledBy(job, outermost);
 }
 
-function isScheduledBy({ name, cronTime: { source } }: TickingJob, method: object): boolean {
+function isScheduledBy({ name, cronTime: { source } }: CronJob, method: object): boolean {
   const cron = cronOf(method);
   if (cron === undefined || cron.name !== name) return false;
   if (typeof source === 'string') return cron.cronTime === source;

@@ -1,4 +1,4 @@
-import { createTask, validateDetailed, type TaskOptions } from 'node-cron';
+import { createTask, validateDetailed } from 'node-cron';
 import { InvalidLockConfigurationError } from '../../core';
 import { callOption, checkOptionNames, describeValue } from '../../core/options';
 import { LONGEST_TIMER_MS } from '../../core/clock';
@@ -84,11 +84,4 @@ function checkEverFires(expression: string): void {
   } finally {
     void task.destroy();
   }
-}
-
-/** The options of a schedule for node-cron, which treats some that are `undefined` as set. */
-export function taskOptions(options: ScheduleOptions): TaskOptions {
-  const { timeZone: timezone, missedExecutionTolerance, maxRandomDelay } = options;
-  const all = { timezone, missedExecutionTolerance, maxRandomDelay };
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }

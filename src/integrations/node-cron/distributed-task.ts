@@ -1,4 +1,4 @@
-import type { TaskContext } from 'node-cron';
+import type { ScheduledTask, TaskContext } from 'node-cron';
 import { FatalJobError, LockStorageError, type Duration } from '../../core';
 import { withinLimit } from '../../core/clock';
 import type { Calls } from '../../guard/calls/calls';
@@ -57,9 +57,12 @@ export class DistributedTask {
     return result.executed ? result.value : undefined;
   }
 
-  /** The ticks that wait for their random delay do not start. */
-  cancelAll(): void {
-    for (const tick of this.#elected.values()) tick.cancel('The task was stopped during its random delay.');
+  /** When the task is stopped or destroyed, the ticks that wait for their random delay do not start. */
+  cancelAtEndOf(task: ScheduledTask): void {
+    const cancelAll = (): void => {
+      for (const tick of this.#elected.values()) tick.cancel('The task was stopped during its random delay.');
+    };
+    for (const event of ['task:stopped', 'task:destroyed'] as const) task.on(event, cancelAll);
   }
 }
 

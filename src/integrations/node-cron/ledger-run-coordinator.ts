@@ -102,8 +102,7 @@ export class LedgerRunCoordinator implements RunCoordinator {
     task.on('execution:finished', end);
     task.on('execution:failed', end);
     task.on('execution:skipped', checkCoordinated);
-    for (const event of ['task:stopped', 'task:destroyed'] as const)
-      task.on(event, () => observed.cancelAll());
+    observed.cancelAtEndOf(task);
   }
 
   #taskOf(name: string): DistributedTask {

@@ -1,12 +1,12 @@
-import { schedule, type ScheduledTask, type TaskContext, type TaskFn } from 'node-cron';
+import type { ScheduledTask, TaskContext, TaskFn } from 'node-cron';
 import { InvalidLockConfigurationError } from '../../core';
 import { requireGuard } from '../../guard/configured-guard';
 import { callsOf } from '../../guard/calls/calls';
 import { currentRun } from '../../ledger';
-import { checkedSchedule, taskOptions, type ScheduleOptions } from './cron-schedule';
-import { reportDroppedTicks } from './dropped-ticks';
+import { checkedSchedule, type ScheduleOptions } from './cron-schedule';
 import { configurationOf, DistributedTask } from './distributed-task';
 import { parseKey, refuseFile, type LedgerRunCoordinatorOptions } from './ledger-run-coordinator';
+import { scheduleTask } from './scheduled-task';
 
 const OPTIONS = ['guard', 'name', 'lockAtMostFor'];
 
@@ -50,20 +50,10 @@ export function scheduleDistributed(
   const distributed = new DistributedTask(calls, job);
   calls.announce();
   const run = (context: TaskContext): Promise<unknown> => distributed.run(context, () => task(context));
-  const scheduled = schedule(expression, run, {
-    name,
-    distributed: true,
-    runCoordinator: { shouldRun: (key) => distributed.elect(parseKey(key).at) },
-    ...taskOptions(options),
-  });
-  for (const event of ['task:stopped', 'task:destroyed'] as const)
-    scheduled.on(event, () => distributed.cancelAll());
-  reportDroppedTicks(scheduled, calls, job);
-  const stop = async (): Promise<void> => {
-    await scheduled.stop();
-    await scheduled.destroy();
-  };
-  guard.onClose({ stop });
+  const runCoordinator = { shouldRun: (key: string) => distributed.elect(parseKey(key).at) };
+  const scheduled = scheduleTask(calls, job, { ...cron, name, distributed: true, runCoordinator }, run);
+  distributed.cancelAtEndOf(scheduled);
+  guard.onClose({ stop: async () => await scheduled.destroy() });
   return scheduled;
 }
 

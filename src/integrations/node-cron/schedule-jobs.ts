@@ -1,9 +1,9 @@
-import { schedule, type ScheduledTask, type TaskContext } from 'node-cron';
+import type { ScheduledTask, TaskContext } from 'node-cron';
 import { InvalidLockUseError, type LockedTask } from '../../core';
 import { checkOptionNames } from '../../core/options';
 import type { GuardConfiguration, JobGuard } from '../../guard';
 import { bindGuard, requireGuard } from '../../guard/configured-guard';
-import { callsOf, type Calls } from '../../guard/calls/calls';
+import { callsOf } from '../../guard/calls/calls';
 import {
   chainOf,
   configurationOf,
@@ -13,9 +13,9 @@ import {
   schedulesOf,
 } from '../../guard/calls/guarded-method';
 import { invokeTick } from '../../guard/calls/invocation';
-import type { AdmittedJob, JobDeclaration } from '../../guard/jobs/job';
-import { checkedSchedule, taskOptions, type CronSchedule, type ScheduleOptions } from './cron-schedule';
-import { reportDroppedTicks } from './dropped-ticks';
+import type { JobDeclaration } from '../../guard/jobs/job';
+import { checkedSchedule, type CronSchedule, type ScheduleOptions } from './cron-schedule';
+import { scheduleTask } from './scheduled-task';
 
 export interface ScheduleJobsOptions {
   /** Default: the guard that was passed to `configureJobGuard`. */
@@ -53,7 +53,8 @@ export function scheduleJobs(
     bindGuard(instance, guard);
   }
   const tasks = jobs.flatMap((job) => {
-    const run = (at: Date | undefined) => invokeTick(at, job.call([]) as () => Promise<unknown>);
+    const run = (context: TaskContext) =>
+      invokeTick(scheduledTimeOf(context), job.call([]) as () => Promise<unknown>);
     return job.schedules.map((cron) => scheduleTask(calls, job, { ...cron, name: job.place }, run));
   });
   calls.announce();
@@ -75,18 +76,9 @@ function checkNotScheduled(instances: readonly object[]): void {
   }
 }
 
-/** @param run receives the scheduled time, or `undefined` for a manual call, whose date is just the host's current time */
-function scheduleTask(
-  calls: Calls,
-  job: AdmittedJob,
-  cron: CronSchedule & { readonly name: string },
-  run: (scheduledAt: Date | undefined) => Promise<unknown>,
-): ScheduledTask {
-  const onTick = ({ date, execution }: TaskContext): Promise<unknown> =>
-    run(execution?.reason === 'invoked' ? undefined : date);
-  const task = schedule(cron.expression, onTick, { name: cron.name, ...taskOptions(cron) });
-  reportDroppedTicks(task, calls, job);
-  return task;
+/** `undefined` for a manual call, whose date is just the host's current time. */
+function scheduledTimeOf({ date, execution }: TaskContext): Date | undefined {
+  return execution?.reason === 'invoked' ? undefined : date;
 }
 
 /**
@@ -114,8 +106,8 @@ export function scheduleLocked(
   const declaration = { place, configuration: locked, call, schedules: [cron], isAccepted: true } as const;
   const calls = callsOf(guard);
   const job = calls.admitOne(declaration);
-  const created = scheduleTask(calls, job, { ...cron, name: locked.name }, async (scheduledAt) => {
-    const tick = { task, args: [], call, scheduledAt };
+  const created = scheduleTask(calls, job, { ...cron, name: locked.name }, async (context) => {
+    const tick = { task, args: [], call, scheduledAt: scheduledTimeOf(context) };
     const result = await calls.execute(job, tick).catch(() => undefined); // An event has reported it.
     return result?.executed ? result.value : undefined;
   });

@@ -29,18 +29,17 @@ export interface AdaptedAnswer {
 export function readAdapted(transaction: unknown): GivenTransaction | undefined {
   const adapted = transaction as AdaptedTransaction | null | undefined;
   if (typeof adapted?.run !== 'function') return undefined;
-  return { dialect: adapted.dialect, open: (limits) => transactionIn(adapted, limits) };
+  const open = (limits: Limits): Transaction => {
+    const run: Run = (text, values = []) => answerOf(adapted.run(text, values), limits);
+    return {
+      send: async ({ text, values }) => ({ ...(await run(text, values)), insertId: undefined }),
+      isOpen: () => keepsSavepoint(run),
+    };
+  };
+  return { dialect: adapted.dialect, open };
 }
 
 type Run = (text: string, values?: readonly SqlValue[]) => Promise<AdaptedAnswer>;
-
-function transactionIn(adapted: AdaptedTransaction, limits: Limits): Transaction {
-  const run: Run = (text, values = []) => answerOf(adapted.run(text, values), limits);
-  return {
-    send: async ({ text, values }) => ({ ...(await run(text, values)), insertId: undefined }),
-    isOpen: () => keepsSavepoint(run),
-  };
-}
 
 /** Outside a transaction, PostgreSQL refuses a savepoint. MySQL and MariaDB drop it at once. */
 async function keepsSavepoint(run: Run): Promise<boolean> {

@@ -15,7 +15,7 @@ import { readAdapted, type AdaptedTransaction } from './adapted-transaction';
 import { completeIn, runOf, unusableConnection, type CompleteRunOptions } from './completion';
 import { createGuard, type CreateJobGuardOptions, type PoolGuardOptions } from './create-guard';
 import { runInTransaction, type RunTransactionOptions } from './run-transaction';
-import { createMissingTables, findProblems, type TablesOptions } from './tables';
+import { createMissingTables, inspectTables, type TablesOptions } from './tables';
 
 /**
  * What the subpaths of the SQL drivers and of TypeORM export, documented once. `Source` is what an application passes: an
@@ -132,7 +132,7 @@ export function sqlEntry<Source, Options extends CreateJobGuardOptions>(
       await createMissingTables(read(source, { ...options, creates: true }), options);
     },
     async verifySchema(source, options = {}) {
-      return await findProblems(read(source, options), options);
+      return (await inspectTables(read(source, options), options)).flatMap(({ findings }) => findings);
     },
     LockProvider: class extends SqlLockProvider {
       constructor(source: Source, options: SqlLockProviderOptions = {}) {

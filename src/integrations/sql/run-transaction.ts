@@ -72,14 +72,14 @@ async function lentWithin<T extends { release(): unknown }>(
   });
 }
 
-interface Context extends Pick<Completion, 'run' | 'ledger' | 'statements'> {
-  readonly transaction: RunTransaction<unknown>;
+interface Context<Lent = unknown> extends Pick<Completion, 'run' | 'ledger' | 'statements'> {
+  readonly transaction: RunTransaction<Lent>;
   readonly settings: ChangedSettings;
   readonly isClientError: (error: unknown) => boolean;
 }
 
 async function transact<Lent, T>(
-  context: Context & { readonly transaction: RunTransaction<Lent> },
+  context: Context<Lent>,
   work: (connection: Lent) => T | PromiseLike<T>,
   isolationLevel: IsolationLevel | undefined,
 ): Promise<T> {
@@ -121,14 +121,15 @@ async function commit(context: Context): Promise<void> {
     transaction.destroy?.();
     return new Error(`The database did not answer COMMIT within ${statementTimeoutMs} ms.`);
   };
-  const mayBeRolledBack = transaction.sendsBeforeCommit;
   const watch = transaction.watchEnd?.();
+  const confirm = (): Promise<void> =>
+    confirmCommit(context, watch?.isCommitted() ?? !transaction.sendsBeforeCommit);
   try {
     await withinLimitOr(clock, transaction.commit(), statementTimeoutMs, timeoutError);
   } catch (error) {
     // The client has received the answer to COMMIT, so a subscriber of the application has thrown.
     if (!transaction.isActive) {
-      await confirmCommit(context, watch?.isCommitted() ?? !mayBeRolledBack);
+      await confirm();
       throw error;
     }
     // COMMIT was rejected, so it had no effect. If the connection is lost, that is unknown.
@@ -144,7 +145,7 @@ async function commit(context: Context): Promise<void> {
     throw new InvalidLockUseError(
       `${IN_RUN_TRANSACTION} rolled everything back because its work began a transaction on the connection and left it open. Commit that transaction, or roll it back.`,
     );
-  await confirmCommit(context, watch?.isCommitted() ?? !mayBeRolledBack);
+  await confirm();
 }
 
 /**

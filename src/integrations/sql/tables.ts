@@ -48,13 +48,6 @@ export async function inspectTables(
   return await withStates(database, options, (states) => states);
 }
 
-export async function findProblems(
-  database: SqlDatabase,
-  options: TablesOptions,
-): Promise<readonly SchemaFinding[]> {
-  return (await inspectTables(database, options)).flatMap(({ findings }) => findings);
-}
-
 /**
  * Creates the tables that are missing, and the columns and indexes that an older version did not create.
  *

@@ -47,22 +47,20 @@ testOn(
   'mysql',
   'an option that is undefined does not replace a part of the address, as in mysql2',
   async () => {
-    const database = await databaseOn('mysql');
+    await using database = closing(await databaseOn('mysql'));
     const source = { uri: database.url, user: undefined, database: undefined } as { uri: string };
     await mysqlDriver.createTables(source);
     await runs(await mysqlDriver.createJobGuard(source, QUIET));
-    await database.dispose();
   },
 );
 
 testOn('postgres', 'an address of pg can have its host in a parameter', async () => {
-  const database = await databaseOn('postgres');
+  await using database = closing(await databaseOn('postgres'));
   const { username, password, hostname, port, pathname } = new URL(database.url);
   const user = password === '' ? username : `${username}:${password}`;
   const address = `postgres://${user}@${pathname}?host=${hostname}&port=${port}`;
   await pgDriver.createTables(address);
   await runs(await pgDriver.createJobGuard(address, QUIET));
-  await database.dispose();
 });
 
 void test('the host of an address can be an IPv6 address, which drivers expect without brackets', () => {
@@ -110,7 +108,7 @@ function guardsFor(url: string, wanted: string): (() => Promise<JobGuard>)[] {
 }
 
 testOn('postgres', 'target_session_attrs is checked on each new connection', async () => {
-  const database = await databaseOn('postgres');
+  await using database = closing(await databaseOn('postgres'));
   const { url, name, ask } = database;
   await pgDriver.createTables(url);
   for (const wanted of ['any', 'primary', 'read-write'])
@@ -124,7 +122,6 @@ testOn('postgres', 'target_session_attrs is checked on each new connection', asy
         error.outcome === 'nothing-ran' &&
         /target_session_attrs is 'read-write', but .*: connect to the primary/.test(error.message),
     );
-  await database.dispose();
 });
 
 void test('target_session_attrs of a standby is refused, because cronlatch writes', async () => {

@@ -107,39 +107,22 @@ for (const [password, message] of [
   [() => new Promise<string>(() => {}), /option password did not return within 150 ms/],
 ] as const)
   void test(`a password that is not returned is a LockStorageError: ${message.source}`, async () => {
-    const statementTimeout = '200ms';
+    const options: Options = { password, statementTimeout: '200ms', logger: false };
     for (const created of [
-      mysqlDriver.createJobGuard('mysql://app@127.0.0.1:9/app', {
-        password,
-        statementTimeout,
-        logger: false,
-      }),
-      pgDriver.createJobGuard('postgres://app@127.0.0.1:9/app', {
-        password,
-        statementTimeout,
-        logger: false,
-      }),
+      mysqlDriver.createJobGuard('mysql://app@127.0.0.1:9/app', options),
+      pgDriver.createJobGuard('postgres://app@127.0.0.1:9/app', options),
     ])
-      await assert.rejects(created, (error: Error) => {
-        assert.ok(error instanceof LockStorageError, String(error));
-        assert.match(error.message, message);
-        return true;
-      });
+      await assert.rejects(created, { name: 'LockStorageError', message });
   });
 
 void test('a password that nothing would call, or that is not a function, is refused without showing it', async () => {
   const password = (): string => 'secret';
   const shared = new pg.Pool({ connectionString: 'postgres://app@127.0.0.1:9/app' });
+  const text = { password: 'secret' as unknown as () => string };
   for (const [created, message] of [
     [sqliteDriver.createJobGuard('sqlite:jobs.db', { password }), /cannot be used with SQLite/],
-    [
-      pgDriver.createJobGuard(shared, { password: 'secret' as unknown as () => string }),
-      /must be a function that returns the password/,
-    ],
-    [
-      pgDriver.createTables(shared, { password: 'secret' as unknown as () => string }),
-      /must be a function that returns the password/,
-    ],
+    [pgDriver.createJobGuard(shared, text), /must be a function that returns the password/],
+    [pgDriver.createTables(shared, text), /must be a function that returns the password/],
   ] as const)
     await assert.rejects(created, (error: Error) => {
       assert.ok(error instanceof InvalidLockConfigurationError, String(error));

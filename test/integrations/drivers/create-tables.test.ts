@@ -20,19 +20,6 @@ testDrivers('if a table exists that cannot be used, createTables changes nothing
   await assert.rejects(async () => await bench.query('SELECT 1 FROM cronlatch_run'));
 });
 
-testDrivers(
-  'without the tables, a guard suggests to create them, in words for every driver',
-  async (bench) => {
-    const error = await reasonOf(bench.createJobGuard());
-    assert.ok(error instanceof SchemaMismatchError, String(error));
-    assert.match(
-      error.message,
-      /^Table 'shedlock' in .* is missing, .*\. Create it with npx cronlatch init\.$/,
-    );
-  },
-  ['mysql', 'postgres', 'sqlite'],
-);
-
 for (const kind of ['mysql', 'mariadb', 'postgres'] as const)
   testOn(
     kind,

@@ -1,7 +1,7 @@
 /** The lock providers of the drivers, without a guard and without TypeORM. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InvalidLockConfigurationError, InvalidLockUseError, LockManager } from 'cronlatch';
+import { InvalidLockConfigurationError, LockManager } from 'cronlatch';
 import { BetterSqlite3LockProvider } from 'cronlatch/better-sqlite3';
 import { Mysql2LockProvider } from 'cronlatch/mysql2';
 import { PgLockProvider } from 'cronlatch/pg';
@@ -58,11 +58,6 @@ testDrivers('a router by tenant sends each lock to the table of its tenant', asy
     await manager.close();
     for (const provider of Object.values(tenants)) await provider.close();
   }
-});
-
-testDrivers('a provider of a closed pool is refused', async (bench) => {
-  const closed = await bench.closedPool();
-  assert.throws(() => bench.lockProvider(closed), InvalidLockUseError);
 });
 
 const PROVIDERS = [

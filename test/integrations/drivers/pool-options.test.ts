@@ -1,12 +1,15 @@
 /** Options of a pool that change the shape of results. */
 import assert from 'node:assert/strict';
-import { ClaimLostError, type JobGuard } from 'cronlatch';
+import { ClaimLostError } from 'cronlatch';
 import * as mysqlDriver from 'cronlatch/mysql2';
 import * as pgDriver from 'cronlatch/pg';
 import mysql, { type PoolOptions } from 'mysql2/promise';
 import pg, { type PoolConfig } from 'pg';
+import { closing } from '../../support/benches/closing';
 import { JOB } from '../../support/benches/transaction';
 import { databaseOn, testOn } from '../../support/databases/fresh';
+
+const QUIET = { pollInterval: false, logger: false } as const;
 
 const OPTIONS: readonly PoolOptions[] = [
   { rowsAsArray: true },
@@ -20,24 +23,17 @@ const OPTIONS: readonly PoolOptions[] = [
 for (const kind of ['mysql', 'mariadb'] as const)
   for (const options of OPTIONS)
     testOn(kind, `${kind}: ${describe(options)} of the pool does not matter`, async () => {
-      const database = await databaseOn(kind);
-      const pool = mysql.createPool({ uri: database.url, ...options });
-      let guard: JobGuard | undefined;
-      try {
-        await mysqlDriver.createTables(pool);
-        guard = await mysqlDriver.createJobGuard(pool, { pollInterval: false, logger: false });
-        await guard.run(JOB, () => mysqlDriver.inRunTransaction(() => {}));
-        assert.equal((await guard.ledger.last(JOB.name))?.state, 'completed');
-        const lost = guard.run({ ...JOB, name: 'lost' }, async () => {
-          await database.ask(`UPDATE cronlatch_run SET attempt = attempt + 1 WHERE job_name = 'lost'`);
-          await mysqlDriver.inRunTransaction(() => {});
-        });
-        await assert.rejects(lost, ClaimLostError);
-      } finally {
-        await guard?.close();
-        await pool.end();
-        await database.dispose();
-      }
+      await using database = closing(await databaseOn(kind));
+      await using pool = closing(mysql.createPool({ uri: database.url, ...options }));
+      await mysqlDriver.createTables(pool);
+      await using guard = closing(await mysqlDriver.createJobGuard(pool, QUIET));
+      await guard.run(JOB, () => mysqlDriver.inRunTransaction(() => {}));
+      assert.equal((await guard.ledger.last(JOB.name))?.state, 'completed');
+      const lost = guard.run({ ...JOB, name: 'lost' }, async () => {
+        await database.ask(`UPDATE cronlatch_run SET attempt = attempt + 1 WHERE job_name = 'lost'`);
+        await mysqlDriver.inRunTransaction(() => {});
+      });
+      await assert.rejects(lost, ClaimLostError);
     });
 
 /** As the text that the server sends. */
@@ -53,26 +49,22 @@ for (const options of POSTGRES_OPTIONS)
     'postgres',
     `postgres: other parsers of pg and ${Object.keys(options).join()} of the pool do not matter`,
     async () => {
-      const database = await databaseOn('postgres');
-      const pool = new pg.Pool({ connectionString: database.url, ...options });
+      await using database = closing(await databaseOn('postgres'));
+      await using pool = closing(new pg.Pool({ connectionString: database.url, ...options }));
       pool.on('error', () => {}); // end() does not wait until the server has ended the sessions of its clients.
       const before = [16, 20, 23, 114].map(
         (oid) => [oid, pg.types.getTypeParser(oid) as (text: string) => unknown] as const,
       );
-      let guard: JobGuard | undefined;
       try {
         for (const [oid] of before) pg.types.setTypeParser(oid, (text) => `<${text}>`);
         await pgDriver.createTables(pool);
         assert.deepEqual(await pgDriver.verifySchema(pool), []);
-        guard = await pgDriver.createJobGuard(pool, { pollInterval: false, logger: false });
+        await using guard = closing(await pgDriver.createJobGuard(pool, QUIET));
         await guard.run({ name: 'lock', lockAtMostFor: '1m', keepAlive: true }, () => {});
         await guard.run(JOB, () => pgDriver.inRunTransaction(() => {}));
         assert.equal((await guard.ledger.last(JOB.name))?.state, 'completed');
       } finally {
         for (const [oid, parser] of before) pg.types.setTypeParser(oid, parser);
-        await guard?.close();
-        await pool.end();
-        await database.dispose();
       }
     },
   );

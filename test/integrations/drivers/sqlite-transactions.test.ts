@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { RunAlreadyCompletedError } from 'cronlatch';
 import { completeRunIn, createJobGuard, createTables, inRunTransaction } from 'cronlatch/better-sqlite3';
+import { closing } from '../../support/benches/closing';
 import { turn } from '../../support/benches/lock';
 import { JOB, testDriverTransactions } from '../../support/benches/transaction';
 
@@ -78,29 +79,23 @@ testDriverTransactions(
 );
 
 void test('sqlite: two databases in memory are different, and a guard works in the one that it was given', async () => {
-  const [database, other] = [new Database(':memory:'), new Database(':memory:')];
+  await using database = closing(new Database(':memory:'));
+  await using other = closing(new Database(':memory:'));
   await createTables(database);
   database.exec('CREATE TABLE effect (id INTEGER)');
-  const guard = await createJobGuard(database, { pollInterval: false, logger: false });
-  try {
-    await guard.run(JOB, async () => {
-      other.exec('BEGIN');
-      assert.throws(() => completeRunIn(other), /the database of its transaction has no such run/);
-      await inRunTransaction((own) => own.exec('INSERT INTO effect VALUES (1)'));
-    });
-    assert.deepEqual(database.prepare('SELECT id FROM effect').pluck().all(), [1]);
-  } finally {
-    await guard.close();
-    for (const each of [database, other]) each.close();
-  }
+  await using guard = closing(await createJobGuard(database, { pollInterval: false, logger: false }));
+  await guard.run(JOB, async () => {
+    other.exec('BEGIN');
+    assert.throws(() => completeRunIn(other), /the database of its transaction has no such run/);
+    await inRunTransaction((own) => own.exec('INSERT INTO effect VALUES (1)'));
+  });
+  assert.deepEqual(database.prepare('SELECT id FROM effect').pluck().all(), [1]);
 });
 
 void test('sqlite: a handle that reads integers as bigint works, also in memory', async () => {
-  const database = new Database(':memory:').defaultSafeIntegers(true);
+  await using database = closing(new Database(':memory:').defaultSafeIntegers(true));
   await createTables(database);
-  const guard = await createJobGuard(database, { pollInterval: false, logger: false });
+  await using guard = closing(await createJobGuard(database, { pollInterval: false, logger: false }));
   await guard.run(JOB, () => inRunTransaction(() => 'done'));
   assert.equal((await guard.ledger.last(JOB.name))?.state, 'completed');
-  await guard.close();
-  database.close();
 });

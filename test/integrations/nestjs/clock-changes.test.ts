@@ -3,12 +3,11 @@ import { mock, test } from 'node:test';
 import { Injectable } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
 import { currentRun, OncePerDay, SchedulerLock } from 'cronlatch';
-import { InMemoryLockProvider } from 'cronlatch/memory';
+import { createJobGuard, Memory } from 'cronlatch/memory';
 import { SettableClock } from 'cronlatch/testing';
 import { turn } from '../../support/benches/lock';
+import { beginAt } from '../../support/clocks/mocked-ticks';
 import { startWith } from './application';
-import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
-import { newGuard } from '../../support/benches/guard-with-runs';
 
 /** The runs: instants for the job that only has a lock, days for the other one. */
 const ticks: (string | undefined)[] = [];
@@ -53,15 +52,8 @@ async function live(
 ): Promise<void> {
   [ticks.length, days.length] = [0, 0];
   const clock = new SettableClock(from);
-  const guard = newGuard({
-    ...{
-      lockProvider: new InMemoryLockProvider({ clock }),
-      runStore: new InMemoryRunStore({ clock }),
-      clock,
-    },
-    ...{ pollInterval: false, logger: false },
-  });
-  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date(from) });
+  const guard = createJobGuard(new Memory({ clock }), { pollInterval: false, logger: false });
+  beginAt(from);
   guard.on('run:completed', ({ name, scheduledAt }) => {
     if (name === 'locked') ticks.push(scheduledAt?.toISOString());
   });

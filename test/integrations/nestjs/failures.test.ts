@@ -14,7 +14,7 @@ import {
   type GuardBench,
 } from '../../support/benches/guard';
 import { testWith } from '../../support/databases/fresh';
-import { turn } from '../../support/benches/lock';
+import { beginAt, pass } from '../../support/clocks/mocked-ticks';
 import { application, databaseModule, RecordingLogger, startWith } from './application';
 
 const NO_BANK = new Error('no bank today');
@@ -71,19 +71,14 @@ class Desk {
 }
 
 void describe('ticks of @Cron', () => {
-  beforeEach(() =>
-    mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date('2026-11-20T03:00:00Z') }),
-  );
+  beforeEach(() => beginAt('2026-11-20T03:00:00Z'));
   afterEach(() => mock.timers.reset());
 
   /** Keeps an application running for so many seconds. */
   async function live(Jobs: Type, bench: GuardBench, seconds: number): Promise<readonly string[]> {
     const logger = new RecordingLogger();
     const app = await startWith(bench.guard, [Jobs], logger);
-    for (let i = 0; i < seconds; i += 1) {
-      mock.timers.tick(1000);
-      for (let j = 0; j < 20; j += 1) await turn();
-    }
+    for (let i = 0; i < seconds; i += 1) await pass(1000);
     await app.close();
     return logger.lines;
   }

@@ -6,7 +6,7 @@ import type { TestingModule } from '@nestjs/testing';
 import { SchedulerLock, type CronlatchEvents, type JobGuard } from 'cronlatch';
 import { CronJob, CronTime } from 'cron';
 import { guardBench, nextEvent } from '../../support/benches/guard';
-import { turn } from '../../support/benches/lock';
+import { beginAt, pass, settled } from '../../support/clocks/mocked-ticks';
 import { RecordingLogger, startWith } from './application';
 
 @Injectable()
@@ -34,7 +34,7 @@ let registry: SchedulerRegistry;
 const logger = new RecordingLogger();
 
 beforeEach(async () => {
-  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date('2026-11-20T23:54:00Z') });
+  beginAt('2026-11-20T23:54:00Z');
   guard = guardBench().guard;
   guard.on('run:started', (event) => void started.push(event));
   app = await startWith(guard, [Jobs], logger);
@@ -48,14 +48,7 @@ afterEach(async () => {
 });
 
 /** Blocks the process for this time. */
-async function standStill(minutes: number): Promise<void> {
-  mock.timers.tick(minutes * 60_000);
-  await settled();
-}
-
-async function settled(): Promise<void> {
-  for (let i = 0; i < 20; i += 1) await turn();
-}
+const standStill = (minutes: number): Promise<void> => pass(minutes * 60_000);
 
 const scheduledTimesOf = (name: string): (string | undefined)[] =>
   started.filter((event) => event.name === name).map(({ scheduledAt }) => scheduledAt?.toISOString());

@@ -5,7 +5,7 @@ import { Cron } from '@nestjs/schedule';
 import { currentRun, OncePerDay, SchedulerLock } from 'cronlatch';
 import { systemClock } from 'cronlatch/provider';
 import { guardOfRuns } from '../../support/benches/guard-of-runs';
-import { turn } from '../../support/benches/lock';
+import { beginAt, pass } from '../../support/clocks/mocked-ticks';
 import { Messages } from '../../support/jobs/messages';
 import { startWith } from './application';
 import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
@@ -60,17 +60,14 @@ class EndlessTick {
 
 beforeEach(() => {
   messages.begin();
-  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date('2026-11-20T02:59:00Z') });
+  beginAt('2026-11-20T02:59:00Z');
 });
 afterEach(() => {
   messages.end();
   mock.timers.reset();
 });
 
-async function later(minutes: number): Promise<void> {
-  mock.timers.tick(minutes * 60_000);
-  for (let i = 0; i < 30; i += 1) await turn();
-}
+const later = (minutes: number): Promise<void> => pass(minutes * 60_000);
 
 for (const Job of [Timer, Consumer, EndlessTick]) {
   void test(`the scheduled time of a tick without a lock does not outlive the tick: ${Job.name} (F-91)`, async () => {

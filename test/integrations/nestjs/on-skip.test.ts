@@ -4,7 +4,7 @@ import { Inject, Injectable, type Type } from '@nestjs/common';
 import { Cron, Interval } from '@nestjs/schedule';
 import { JobSkippedError, SchedulerLock } from 'cronlatch';
 import { guardBench } from '../../support/benches/guard';
-import { turn } from '../../support/benches/lock';
+import { beginAt, pass } from '../../support/clocks/mocked-ticks';
 import { calling } from '../../support/jobs/both-modes';
 import { RecordingLogger, startWith } from './application';
 
@@ -14,9 +14,7 @@ const JOB = { name: 'export-orders', lockAtMostFor: '1h', onSkip: 'throw' } as c
 class Direct {
   @Cron('0 3 * * *', { timeZone: 'UTC' })
   @SchedulerLock(JOB)
-  async exportOrders(): Promise<number> {
-    return await Promise.resolve(3);
-  }
+  async exportOrders(): Promise<void> {}
 }
 
 @Injectable()
@@ -24,17 +22,13 @@ class Monitored {
   @Cron('0 3 * * *', { timeZone: 'UTC' })
   @calling
   @SchedulerLock(JOB)
-  async exportOrders(): Promise<number> {
-    return await Promise.resolve(3);
-  }
+  async exportOrders(): Promise<void> {}
 }
 
 @Injectable()
 class Step {
   @SchedulerLock(JOB)
-  async exportOrders(): Promise<number> {
-    return await Promise.resolve(3);
-  }
+  async exportOrders(): Promise<void> {}
 }
 
 /** A handler of the application, which calls the method among others. */
@@ -50,7 +44,7 @@ class Night {
   }
 }
 
-beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date('2026-11-20T02:59:00Z') }));
+beforeEach(() => beginAt('2026-11-20T02:59:00Z'));
 afterEach(() => mock.timers.reset());
 
 /** Runs the tick of an application while another instance holds the lock. */
@@ -59,8 +53,7 @@ async function skippedTick(providers: Type[]) {
   const logger = new RecordingLogger();
   await other.lock(JOB);
   const app = await startWith(guard, providers, logger);
-  mock.timers.tick(120_000);
-  for (let turns = 0; turns < 30; turns += 1) await turn();
+  await pass(120_000);
   return { app, names, lines: logger.lines };
 }
 
@@ -85,9 +78,7 @@ void test("a method with @Interval and onSkip 'throw' is refused at the start, b
   class Every {
     @Interval(60_000)
     @SchedulerLock(JOB)
-    async exportOrders(): Promise<number> {
-      return await Promise.resolve(3);
-    }
+    async exportOrders(): Promise<void> {}
   }
   await assert.rejects(startWith(guardBench().guard, [Every]), {
     name: 'InvalidLockUseError',

@@ -6,7 +6,7 @@ import { currentRun, OncePerDay, SchedulerLock } from 'cronlatch';
 import { CronJob } from 'cron';
 import { guardBench } from '../../support/benches/guard';
 import { guardOfRuns } from '../../support/benches/guard-of-runs';
-import { turn } from '../../support/benches/lock';
+import { beginAt, pass } from '../../support/clocks/mocked-ticks';
 import { RecordingLogger, startWith } from './application';
 
 const NOT_CLOSED = new Error('the day could not be closed');
@@ -42,14 +42,11 @@ class Night {
 
 beforeEach(() => {
   done.length = 0;
-  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date('2026-11-20T02:59:00Z') });
+  beginAt('2026-11-20T02:59:00Z');
 });
 afterEach(() => mock.timers.reset());
 
-async function minutes(count: number): Promise<void> {
-  mock.timers.tick(count * 60_000);
-  for (let i = 0; i < 30; i += 1) await turn();
-}
+const minutes = (count: number): Promise<void> => pass(count * 60_000);
 
 void test('a handler that calls several guarded methods gets their errors, and does not continue', async () => {
   const { guard } = guardBench();

@@ -4,13 +4,11 @@ import { Injectable } from '@nestjs/common';
 import { Cron } from '@nestjs/schedule';
 import { currentRun, OncePerDay, SchedulerLock, type CurrentRun } from 'cronlatch';
 import type { Clock } from 'cronlatch/provider';
-import { InMemoryLockProvider } from 'cronlatch/memory';
+import { createJobGuard, Memory } from 'cronlatch/memory';
 import { SettableClock } from 'cronlatch/testing';
 import { sampleSize } from '../../support/checks/sample-size';
-import { turn } from '../../support/benches/lock';
+import { beginAt, pass } from '../../support/clocks/mocked-ticks';
 import { startWith } from './application';
-import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
-import { newGuard } from '../../support/benches/guard-with-runs';
 
 /** Midnight in Paris: 21 November begins. */
 const MIDNIGHT = Date.parse('2026-11-20T23:00:00Z');
@@ -41,10 +39,6 @@ function wrongClock(right: SettableClock): Clock {
   };
 }
 
-async function settled(): Promise<void> {
-  for (let i = 0; i < 30; i += 1) await turn();
-}
-
 /**
  * Two hosts, the first as far ahead as the second is behind, share a store with a correct clock, across
  * midnight.
@@ -52,25 +46,20 @@ async function settled(): Promise<void> {
 async function nightOf(skewMs: number): Promise<string[]> {
   runs.length = 0;
   const clock = new SettableClock(new Date(MIDNIGHT - 60_000));
-  const lockProvider = new InMemoryLockProvider({ clock });
-  const runStore = new InMemoryRunStore({ clock });
+  const memory = new Memory({ clock });
   const warnings: string[] = [];
   for (const [behindMs, passesMs] of [
     [-skewMs, 60_000 - skewMs],
     [skewMs, 2 * skewMs],
   ] as const) {
-    const now = clock.wallMs() - behindMs;
-    mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date(now) });
-    const guard = newGuard({
-      ...{ lockProvider, runStore, clock: wrongClock(clock) },
-      ...{ pollInterval: false, logger: false },
-    });
+    beginAt(clock.wallMs() - behindMs);
+    const options = { clock: wrongClock(clock), pollInterval: false, logger: false } as const;
+    const guard = createJobGuard(memory, options);
     guard.on('guard:warning', ({ message }) => void warnings.push(message));
     const app = await startWith(guard, [Bank]);
     // The host's own midnight comes, by its own clock.
     clock.advance(passesMs);
-    mock.timers.tick(passesMs);
-    await settled();
+    await pass(passesMs);
     await app.close();
     mock.timers.reset();
   }

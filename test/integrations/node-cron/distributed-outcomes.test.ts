@@ -5,7 +5,7 @@ import type { EventName } from 'cronlatch/provider';
 import { LedgerRunCoordinator, scheduleDistributed } from 'cronlatch/node-cron';
 import { createTask, setLogger, setRunCoordinator, type TaskContext } from 'node-cron';
 import { signal } from '../../support/benches/executor';
-import { turn } from '../../support/benches/lock';
+import { beginAt, pass as tick, settled as settle } from '../../support/clocks/mocked-ticks';
 import { SLOT } from '../../support/jobs/coordinators';
 import {
   ledgerPlace,
@@ -24,7 +24,7 @@ let close: () => Promise<void>;
 let here: Instance;
 
 beforeEach(() => {
-  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date(Date.parse(SLOT) - 1000) });
+  beginAt(Date.parse(SLOT) - 1000);
   const complain = (message: string | Error): void => void complaints.push(String(message));
   setLogger({ info: complain, debug: complain, warn: complain, error: complain });
   ({ place, close } = ledgerPlace(memoryStores(SLOT)));
@@ -36,16 +36,6 @@ afterEach(async () => {
   mock.timers.reset();
   complaints.length = 0;
 });
-
-/** Lets everything end that a tick has started, as far as it needs no time. */
-async function settle(): Promise<void> {
-  for (let turns = 0; turns < 20; turns += 1) await turn();
-}
-
-async function tick(milliseconds: number): Promise<void> {
-  mock.timers.tick(milliseconds);
-  await settle();
-}
 
 const next = <K extends EventName>(name: K): Promise<CronlatchEvents[K]> =>
   new Promise((resolve) => here.guard.on(name, resolve));

@@ -5,7 +5,7 @@ import { systemClock } from 'cronlatch/provider';
 import { Scheduled, scheduleDistributed, scheduleJobs, scheduleLocked } from 'cronlatch/node-cron';
 import { setLogger } from 'node-cron';
 import { guardOfRuns, type GuardOfRuns } from '../../support/benches/guard-of-runs';
-import { turn } from '../../support/benches/lock';
+import { beginAt, pass } from '../../support/clocks/mocked-ticks';
 import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
 
 /** The guard and its store use the time that the test sets. */
@@ -17,7 +17,7 @@ const ran: string[] = [];
 let guard: GuardOfRuns['guard'];
 
 beforeEach(() => {
-  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date('2026-11-20T02:59:59Z') });
+  beginAt('2026-11-20T02:59:59Z');
   const complain = (message: string | Error): void => void complaints.push(String(message));
   setLogger({ info: complain, debug: complain, warn: complain, error: complain });
   const log = (line: string): void => void lines.push(line);
@@ -32,10 +32,7 @@ afterEach(async () => {
 });
 
 /** The event loop is blocked when the tick is due, for longer than node-cron tolerates. */
-async function standStill(minutes: number): Promise<void> {
-  mock.timers.tick(minutes * 60_000);
-  for (let turns = 0; turns < 20; turns += 1) await turn();
-}
+const standStill = (minutes: number): Promise<void> => pass(minutes * 60_000);
 
 const failures = (): unknown[] =>
   failed.map(({ name, scheduledAt, willRetry }) => [name, scheduledAt?.toISOString(), willRetry]);
@@ -68,34 +65,26 @@ void test('a tick of a once-per method that node-cron drops is kept, and runs fo
   assert.deepEqual(complaints, []);
 });
 
-void test('a dropped tick of a once-per function is kept as well', async () => {
-  const oncePer = { period: 'day' } as const;
-  const job = { name: 'close-day', lockAtMostFor: '1m', oncePer };
-  scheduleLocked('0 3 * * *', job, note, { guard, timeZone: 'UTC' });
-  await standStill(5);
-  assert.deepEqual(failures(), [['close-day', '2026-11-20T03:00:00.000Z', true]]);
-  await guard.runOverdue();
-  assert.deepEqual(ran, ['2026-11-20 2026-11-20T03:00:00.000Z']);
-});
-
-void test('a dropped tick does not run after the start deadline of its job', async () => {
-  const oncePer = { period: 'day', startDeadline: '2m' } as const;
-  const job = { name: 'close-day', lockAtMostFor: '1m', oncePer };
-  scheduleLocked('0 3 * * *', job, note, { guard, timeZone: 'UTC' });
-  await standStill(5);
-  await guard.runOverdue();
-  const run = await guard.ledger.get({ job: 'close-day', periodKey: '2026-11-20' });
-  assert.deepEqual([ran, run?.state, run?.reason], [[], 'skipped', 'deadline']);
-});
-
-void test('a dropped tick runs until the start deadline of its job, which counts from its scheduled time', async () => {
-  const oncePer = { period: 'day', startDeadline: '10m' } as const;
-  const job = { name: 'close-day', lockAtMostFor: '1m', oncePer };
-  scheduleLocked('0 3 * * *', job, note, { guard, timeZone: 'UTC' });
-  await standStill(5);
-  await guard.runOverdue();
-  assert.deepEqual(ran, ['2026-11-20 2026-11-20T03:00:00.000Z']);
-});
+for (const [what, startDeadline, expected] of [
+  ['of a once-per function is kept as well', undefined, ['completed', undefined]],
+  ['does not run after the start deadline of its job', '2m', ['skipped', 'deadline']],
+  ['runs until that deadline, which counts from its scheduled time', '10m', ['completed', undefined]],
+] as const)
+  void test(`a dropped tick ${what}`, async () => {
+    const job = {
+      name: 'close-day',
+      lockAtMostFor: '1m',
+      oncePer: { period: 'day', startDeadline },
+    } as const;
+    scheduleLocked('0 3 * * *', job, note, { guard, timeZone: 'UTC' });
+    await standStill(5);
+    assert.deepEqual(failures(), [['close-day', '2026-11-20T03:00:00.000Z', true]]);
+    await guard.runOverdue();
+    const run = await guard.ledger.get({ job: 'close-day', periodKey: '2026-11-20' });
+    assert.deepEqual([run?.state, run?.reason], expected);
+    const hasRun = run?.state === 'completed';
+    assert.deepEqual(ran, hasRun ? ['2026-11-20 2026-11-20T03:00:00.000Z'] : []);
+  });
 
 void test('a dropped tick of a job that only has a lock is reported as lost', async () => {
   scheduleLocked('0 3 * * *', { name: 'report', lockAtMostFor: '1m' }, note, { guard, timeZone: 'UTC' });

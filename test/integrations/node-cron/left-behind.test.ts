@@ -4,7 +4,7 @@ import { currentRun, OncePerDay, SchedulerLock, type JobGuard } from 'cronlatch'
 import { systemClock } from 'cronlatch/provider';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
 import { guardOfRuns } from '../../support/benches/guard-of-runs';
-import { turn } from '../../support/benches/lock';
+import { beginAt, settled } from '../../support/clocks/mocked-ticks';
 import { foreignDecorator } from '../../support/jobs/both-modes';
 import { Messages } from '../../support/jobs/messages';
 import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
@@ -39,7 +39,7 @@ class Jobs {
 
 beforeEach(() => {
   messages.begin();
-  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date('2026-11-20T02:59:00Z') });
+  beginAt('2026-11-20T02:59:00Z');
   guard = guardOfRuns({ runStore: new InMemoryRunStore({ clock }), clock }).guard;
 });
 afterEach(async () => {
@@ -50,7 +50,7 @@ afterEach(async () => {
 
 async function seconds(count: number): Promise<void> {
   for (let i = 0; i < count; i += 1) mock.timers.tick(1000);
-  for (let i = 0; i < 30; i += 1) await turn();
+  await settled();
 }
 
 void test('work that a decorator outside the lock leaves behind does not keep the scheduled time of the tick (F-91)', async () => {

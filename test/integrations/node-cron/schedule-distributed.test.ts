@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import { configureJobGuard } from 'cronlatch';
 import { scheduleDistributed, scheduleLocked, type ScheduleDistributedOptions } from 'cronlatch/node-cron';
 import { getTasks } from 'node-cron';
 import { SLOT } from '../../support/jobs/coordinators';
@@ -17,27 +16,6 @@ beforeEach(() => {
 afterEach(() => close());
 
 const NIGHTLY = '0 3 * * *';
-
-void test('a function becomes a distributed task with its name, in its time zone', () => {
-  const options = { guard: here.guard, name: 'settle', timeZone: 'Asia/Tokyo' };
-  const task = scheduleDistributed(NIGHTLY, () => {}, options);
-  assert.deepEqual([task.name, task.getPattern(), task.getStatus()], ['settle', NIGHTLY, 'idle']);
-  assert.equal(task.getNextRun()?.getUTCHours(), 18);
-});
-
-void test('without a guard option the configured guard is used', () => {
-  configureJobGuard(here.guard);
-  const task = scheduleDistributed(NIGHTLY, () => {}, { name: 'settle' });
-  configureJobGuard(undefined);
-  assert.equal(task.getStatus(), 'idle');
-});
-
-void test('closing the guard destroys the task', async () => {
-  const task = scheduleDistributed(NIGHTLY, () => {}, { guard: here.guard, name: 'settle' });
-  await here.guard.close();
-  assert.equal(task.getStatus(), 'destroyed');
-  assert.equal(getTasks().size, 0);
-});
 
 const REFUSED: [string, () => void, Partial<ScheduleDistributedOptions>, RegExp][] = [
   ['61 * * * *', () => {}, {}, /^"61 \* \* \* \*" is not a cron expression/],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { SchedulerLock, type JobGuard } from 'cronlatch';
-import { Scheduled, scheduleJobs, scheduleLocked } from 'cronlatch/node-cron';
+import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
 import { getTasks } from 'node-cron';
 import { guardBench } from '../../support/benches/guard';
 
@@ -80,27 +80,4 @@ void test('after its guard has closed, an instance may be scheduled with another
   await first.close();
   const [task] = scheduleJobs(jobs, { guard: newGuard() });
   assert.equal(await task?.execute(), 'ran');
-});
-
-void test('nothing can be scheduled with a closed guard, because it would always be skipped', async () => {
-  const guard = newGuard();
-  await guard.close();
-  const closed = { name: 'InvalidLockUseError', message: /^\w+ cannot use a closed guard/ };
-  assert.throws(() => scheduleJobs(new Jobs(), { guard }), closed);
-  assert.throws(
-    () => scheduleLocked('0 3 * * *', { name: 'a', lockAtMostFor: '1m' }, () => {}, { guard }),
-    closed,
-  );
-});
-
-void test('without any guard nothing can be scheduled, and the error explains how to pass one (F-87)', () => {
-  const unconfigured = (caller: string) => ({
-    name: 'NotConfiguredError',
-    message: new RegExp(`^${caller} needs a guard. Pass { guard }, or call configureJobGuard`),
-  });
-  assert.throws(() => scheduleJobs(new Jobs()), unconfigured('scheduleJobs'));
-  assert.throws(
-    () => scheduleLocked('0 3 * * *', { name: 'a', lockAtMostFor: '1m' }, () => {}),
-    unconfigured('scheduleLocked'),
-  );
 });

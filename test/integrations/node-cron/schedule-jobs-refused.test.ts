@@ -53,62 +53,52 @@ class Shared {
 const good = new Good();
 const shared = new Shared();
 
-const REFUSED: [string, object[], { name: string; message: RegExp }][] = [
+const REFUSED: [string, object[], RegExp][] = [
   [
     'a method without a lock',
     [good, new Unguarded()],
-    {
-      name: 'InvalidLockUseError',
-      message: /^Unguarded\.job has @Scheduled but neither @SchedulerLock nor @OncePer/,
-    },
+    /^InvalidLockUseError: Unguarded\.job has @Scheduled but neither @SchedulerLock nor @OncePer/,
   ],
   [
     'an instance without scheduled methods',
     [good, new Unscheduled()],
-    { name: 'InvalidLockUseError', message: /^Unscheduled has no method with @Scheduled/ },
+    /^InvalidLockUseError: Unscheduled has no method with @Scheduled/,
   ],
   [
     'an object without a class',
     [good, Object.create(null) as object],
-    { name: 'InvalidLockUseError', message: /^Object has no method with @Scheduled/ },
+    /^InvalidLockUseError: Object has no method with @Scheduled/,
   ],
   [
     'a class whose scheduled method is on its instances',
     [good, Good],
-    { name: 'InvalidLockUseError', message: /^Good has no method with @Scheduled/ },
+    /^InvalidLockUseError: Good has no method with @Scheduled/,
   ],
   [
     'a method whose lock has no duration',
     [good, new NoDuration()],
-    { name: 'InvalidLockConfigurationError', message: /lockAtMostFor of lock 'no-duration' is missing/ },
+    /^InvalidLockConfigurationError: lockAtMostFor of lock 'no-duration' is missing/,
   ],
   [
     'a name too long for the guard',
     [good, new LongName()],
-    { name: 'InvalidLockConfigurationError', message: /has 65 characters, more than 64/ },
+    /^InvalidLockConfigurationError: .* has 65 characters, more than 64/,
   ],
   [
     'a name on two methods, unless both have shared: true',
     [good, new SameName()],
-    {
-      name: 'InvalidLockConfigurationError',
-      message: /Lock 'good' is used by Good\.job and by SameName\.another/,
-    },
+    /^InvalidLockConfigurationError: Lock 'good' is used by Good\.job and by SameName\.another/,
   ],
   [
     'two instances whose methods have the same lock',
     [good, new Good()],
-    { name: 'InvalidLockConfigurationError', message: /Lock 'good' is used by Good\.job and by Good\.job/ },
+    /^InvalidLockConfigurationError: Lock 'good' is used by Good\.job and by Good\.job/,
   ],
-  [
-    'an instance twice',
-    [good, good],
-    { name: 'InvalidLockUseError', message: /^This Good is already scheduled/ },
-  ],
+  ['an instance twice', [good, good], /^InvalidLockUseError: This Good is already scheduled/],
   [
     'an instance twice, even if its locks are shared',
     [shared, shared],
-    { name: 'InvalidLockUseError', message: /^This Shared is already scheduled/ },
+    /^InvalidLockUseError: This Shared is already scheduled/,
   ],
 ];
 

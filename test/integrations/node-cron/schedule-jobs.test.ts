@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { configureJobGuard, SchedulerLock, type JobGuard } from 'cronlatch';
+import { SchedulerLock, type JobGuard } from 'cronlatch';
 import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
 import type { ScheduledTask } from 'node-cron';
 import { guardBench, nextEvent } from '../../support/benches/guard';
@@ -46,10 +46,7 @@ function newGuard(): JobGuard {
   guards.push(guard);
   return guard;
 }
-afterEach(async () => {
-  configureJobGuard(undefined);
-  await Promise.all(guards.splice(0).map((guard) => guard.close()));
-});
+afterEach(() => Promise.all(guards.splice(0).map((guard) => guard.close())));
 
 const described = (tasks: ScheduledTask[]): string[] =>
   tasks.map((task) => `${task.name}: ${task.getPattern()}`).sort();
@@ -90,30 +87,10 @@ void test('several instances can be scheduled in one call', () => {
   ]);
 });
 
-void test('the expression is evaluated in its time zone', () => {
-  const tasks = scheduleJobs(new Base(), { guard: newGuard() });
-  assert.equal(
-    tasks
-      .find(({ name }) => name === 'Base.nightly')
-      ?.getNextRun()
-      ?.getUTCHours(),
-    18,
-  );
-});
-
 void test('a task runs its method on its instance, under the guard that scheduled it', async () => {
   const guard = newGuard();
   const tasks = scheduleJobs(new Derived(), { guard });
   const started = nextEvent(guard, 'run:started');
   assert.equal(await tasks.find(({ name }) => name === 'Derived.nightly')?.execute(), 'nightly of Derived');
   assert.equal((await started).name, 'nightly');
-});
-
-void test('without a guard option the configured guard is used', async () => {
-  const guard = newGuard();
-  configureJobGuard(guard);
-  const [task] = scheduleJobs(Statics);
-  const started = nextEvent(guard, 'run:started');
-  await task?.execute();
-  assert.equal((await started).name, 'static');
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import { configureJobGuard, type LockConfiguration } from 'cronlatch';
+import type { LockConfiguration } from 'cronlatch';
 import { scheduleLocked } from 'cronlatch/node-cron';
 import { getTasks } from 'node-cron';
 import { guardBench, nextEvent, type GuardBench } from '../../support/benches/guard';
@@ -35,26 +35,6 @@ void test('failures of the function and of the store are reported once, by the g
   bench.accessor.fail('updateRecord', refusedConnection);
   assert.equal(await task.execute(), undefined);
   assert.equal(bench.lines.length, 2);
-});
-
-void test('the expression is evaluated in its time zone', () => {
-  const task = scheduleLocked('0 3 * * *', JOB, () => {}, { guard: bench.guard, timeZone: 'Asia/Tokyo' });
-  assert.equal(task.getNextRun()?.getUTCHours(), 18);
-});
-
-void test('closing the guard destroys the task', async () => {
-  const task = scheduleLocked('0 3 * * *', JOB, () => {}, { guard: bench.guard });
-  await bench.guard.close();
-  assert.equal(task.getStatus(), 'destroyed');
-  assert.equal(getTasks().size, 0);
-});
-
-void test('without a guard option the configured guard is used', async () => {
-  configureJobGuard(bench.guard);
-  const task = scheduleLocked('0 3 * * *', JOB, () => 'ran');
-  configureJobGuard(undefined);
-  assert.equal(await task.execute(), 'ran');
-  assert.ok(bench.names().includes('run:completed'));
 });
 
 void test('changing a configuration after scheduling has no effect', async () => {

@@ -139,16 +139,6 @@ testTransactions('an error after the commit is reported, and leaves the run comp
   assert.deepEqual(await bench.run(assert.fail), { executed: false, reason: 'already-completed' });
 });
 
-testTransactions('a run that was marked as interrupted is completed late', async (bench) => {
-  await bench.run(async () => {
-    await bench.write(`state = 'interrupted', reason = 'lease-ended'`);
-    await bench.book();
-  });
-  await bench.is('completed', [1]);
-  assert.equal((await bench.row()).reason, undefined);
-  assert.deepEqual(await bench.history(), ['completed-late']);
-});
-
 testTransactions('a holder whose run was taken over leaves no effects', async (bench) => {
   const thrown = await reasonOf(bench.run(() => bench.seize().then(() => bench.book())));
   assert.ok(thrown instanceof ClaimLostError, String(thrown));

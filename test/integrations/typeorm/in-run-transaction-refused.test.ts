@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvalidLockUseError } from 'cronlatch';
-import { InMemoryLockProvider } from 'cronlatch/memory';
+import { createJobGuard } from 'cronlatch/memory';
+import { asRun } from 'cronlatch/testing';
 import { completeRunIn, inRunTransaction } from 'cronlatch/typeorm';
-import { RunContext, runAs } from '#cronlatch/ledger/tick/run-context';
 import { DataSource, type EntityManager } from 'typeorm';
 import { JOB, testTypeOrmTransactions } from '../../support/benches/transaction';
-import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
-import { newGuard } from '../../support/benches/guard-with-runs';
 
 /** The manager of a transaction that never sends anything. */
 function managerOn(dataSource: DataSource): EntityManager {
@@ -32,18 +30,11 @@ async function cannotComplete(): Promise<void> {
 }
 
 void test('a simulated run has no ledger in which it could be completed', async () => {
-  const run = new RunContext({
-    claim: { job: 'job', scope: '', periodKey: 'today', generation: 0, attempt: 1, claimedBy: 'a test' },
-    period: { key: 'today', businessDate: '2026-11-20', start: undefined, end: undefined },
-    lock: { signal: new AbortController().signal, fencingToken: undefined, remainingMs: () => 0 },
-    ...{ scheduledAt: undefined, isCatchUp: false, ledger: undefined },
-  });
-  await runAs(run, cannotComplete);
+  await asRun({}, cannotComplete);
 });
 
 void test('a ledger in memory shares no transaction with a database', async () => {
-  const lockProvider = new InMemoryLockProvider();
-  const guard = newGuard({ lockProvider, runStore: new InMemoryRunStore(), pollInterval: false });
+  const guard = createJobGuard(undefined, { pollInterval: false });
   await guard.run(JOB, cannotComplete);
   await guard.close();
 });

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DataSource, DefaultNamingStrategy } from 'typeorm';
-import { createCronlatchEntities, createCronlatchMigration, createJobGuard } from 'cronlatch/typeorm';
-import { createMissingTables, findProblems } from '#cronlatch/integrations/sql/tables';
+import {
+  createCronlatchEntities,
+  createCronlatchMigration,
+  createJobGuard,
+  verifySchema,
+} from 'cronlatch/typeorm';
+import { createMissingTables } from '#cronlatch/integrations/sql/tables';
 import { databaseOf } from '#cronlatch/storage/typeorm/database';
 import { closing } from '../../support/benches/closing';
 import { SERVER_NAMES, testOnEvery, type TestDatabase } from '../../support/databases/fresh';
@@ -20,7 +25,7 @@ async function connect({ options }: TestDatabase, more: object): Promise<DataSou
 
 /** What is wrong with any table of the locks, the ledger, the register and the operations. */
 async function problemsOf(dataSource: DataSource): Promise<string[]> {
-  const findings = await findProblems(databaseOf(dataSource), {});
+  const findings = await verifySchema(dataSource);
   return findings.map(({ message }) => message);
 }
 
