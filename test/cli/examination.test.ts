@@ -151,7 +151,7 @@ testWith('sqlite', 'a store of locks that cannot be reached is an error', async 
 
 testWith('sqlite', 'a database in memory is examined on the connection of the application', async () => {
   const options = { type: 'better-sqlite3', database: ':memory:' } as const;
-  const dataSource = await ledgerDataSource({ options, environment: {}, dispose: () => Promise.resolve() });
+  const dataSource = await ledgerDataSource({ options });
   const guard = await createJobGuard(dataSource, { logger: false });
   const { examine } = await import('#cronlatch/cli/commands/doctor');
   const all = await examine(guard);

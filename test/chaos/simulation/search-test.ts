@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sampleSize } from '../../support/checks/sample-size';
 import type { FaultKind } from './faults';
-import { givenSeeds } from './given-seeds';
 import { search, type CheckedSchedule } from './search';
 
 export interface SearchTest {
@@ -30,4 +29,37 @@ export function testBySeeds({ sizes, faults: expected, schedule }: SearchTest): 
       'faults that never happened',
     );
   });
+}
+
+/** From `CRONLATCH_SEED`: `7` for one schedule, `1..50000` for a range; `undefined` if it is not set. */
+function givenSeeds(given = process.env.CRONLATCH_SEED): { from: number; most: number } | undefined {
+  if (given === undefined) return undefined;
+  const [, first, last = first] = /^(\d+)(?:\.\.(\d+))?$/.exec(given) ?? [];
+  const [from, to] = [Number(first), Number(last)];
+  if (from <= to) return { from, most: to - from + 1 };
+  throw new RangeError(`CRONLATCH_SEED is '${given}': it must be a seed, like 7, or a range, like 1..50000.`);
+}
+
+/** A bug that a test plants, and the first seed that reveals it. */
+interface Planted {
+  readonly does: string;
+  readonly seed: number;
+}
+
+/**
+ * Tests that each bug is caught, counted from its recorded seed, because a change of the simulation gives every seed
+ * another meaning and must not fail the test.
+ */
+export function testPlanted<Breakage extends object>(
+  what: string,
+  bugs: readonly (Planted & Breakage)[],
+  most: number,
+  schedule: (seed: number, breakage: Breakage) => Promise<CheckedSchedule>,
+): void {
+  for (const bug of bugs)
+    void test(`a ${what} that ${bug.does} is caught, by seed ${bug.seed}`, async (t) => {
+      const { found, schedules } = await search({ from: bug.seed, most }, (seed) => schedule(seed, bug));
+      assert.ok(found, `not caught in ${schedules} schedules`);
+      t.diagnostic(`by seed ${found.seed}: ${found.violations[0]}`);
+    });
 }

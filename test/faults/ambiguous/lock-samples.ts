@@ -1,8 +1,7 @@
 import type { Lock } from 'cronlatch';
 import { eventually } from '../../support/clocks/eventually';
 import { databaseNowUs, lockRows, type LockRow } from '../../support/databases/lock-table';
-import type { Sample, Scene } from './sample';
-import { settle, type Verdict } from './verdict';
+import { settle, type Sample, type Scene, type Verdict } from './sample';
 
 const LEASE = '1m';
 

@@ -2,8 +2,7 @@ import { currentRun, LockStorageError, type TaskResult } from 'cronlatch';
 import { inRunTransaction } from 'cronlatch/typeorm';
 import { JOB } from '../../support/benches/transaction';
 import { effectsIn, makeEffect } from '../../support/databases/effects';
-import type { Sample, Scene } from './sample';
-import { settle, type Outcome, type Verdict } from './verdict';
+import { settle, type Outcome, type Sample, type Scene, type Verdict } from './sample';
 
 /** One tick of a job of this scene alone, whose only period has the same name. */
 function tick<T>({ guard, name }: Scene, handler: () => T | Promise<T>): Promise<TaskResult<T>> {

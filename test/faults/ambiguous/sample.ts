@@ -1,7 +1,21 @@
 import type { DataSource } from 'typeorm';
 import type { StatementKind } from '../../support/faults/sql-proxy/sql-proxy';
-import type { ProxiedProcess } from './ambiguous-bench';
-import type { Outcome, Verdict } from './verdict';
+import type { ProxiedProcess } from './proxied-process';
+
+/**
+ * What the library reported of a statement, compared with the tables: right, wrong, or an error that calls
+ * the outcome unknown and leaves nothing behind that blocks another instance.
+ */
+export type Verdict = 'right' | 'wrong' | 'unresolved';
+
+export type Outcome<T> = { readonly value: T } | { readonly error: unknown };
+
+export async function settle<T>(answer: Promise<T>): Promise<Outcome<T>> {
+  return await answer.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+}
 
 /**
  * To be called when the library has returned.

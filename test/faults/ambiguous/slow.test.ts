@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
+import type { ServerBench } from '../../support/benches/server';
 import { sampleSize } from '../../support/checks/sample-size';
-import { testAmbiguous, type AmbiguousBench, type ProxiedProcess } from './ambiguous-bench';
+import { proxiedProcess, testAmbiguous, type ProxiedProcess } from './proxied-process';
 import { LOCK_SAMPLES } from './lock-samples';
 import { RUN_SAMPLES } from './run-samples';
-import type { Sample } from './sample';
-import type { Verdict } from './verdict';
+import type { Sample, Verdict } from './sample';
 
 const ALL = [...LOCK_SAMPLES, ...RUN_SAMPLES];
 
@@ -25,21 +25,17 @@ async function warm({ provider, guard }: ProxiedProcess): Promise<void> {
   await guard.ledger.list({});
 }
 
-async function judge(
-  bench: AmbiguousBench,
-  { what, judge: judgeSlow }: Sample,
-  ms: number,
-): Promise<Verdict> {
-  const process = await bench.process({ statementTimeout: '20s' });
+async function judge(bench: ServerBench, { what, judge: judgeSlow }: Sample, ms: number): Promise<Verdict> {
+  const process = await proxiedProcess(bench, { statementTimeout: '20s' });
   await warm(process);
   process.proxy.delay(ms, { bytewise: true });
   const name = `${what} ${ms}`;
-  return await judgeSlow({ ...process, operator: bench.operator, name, fault: () => () => {} });
+  return await judgeSlow({ ...process, operator: bench.application, name, fault: () => () => {} });
 }
 
 /** Holds a lock for longer than its first lease. */
-async function keepAlive(bench: AmbiguousBench): Promise<void> {
-  const process = await bench.process();
+async function keepAlive(bench: ServerBench): Promise<void> {
+  const process = await proxiedProcess(bench);
   await warm(process);
   process.proxy.delay(200);
   const leaseMs = 4000;

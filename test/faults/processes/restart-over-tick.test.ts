@@ -9,9 +9,8 @@ import { sampleSize } from '../../support/checks/sample-size';
 import { testOnEvery } from '../../support/databases/fresh';
 import { ledgerDataSource } from '../../support/databases/run-tables';
 import { targetOf, tcpProxy, throughProxy } from '../../support/faults/tcp-proxy';
-import { galeraCluster } from '../../support/servers/own';
-import { pgpoolServer } from '../../support/servers/pgpool';
-import { reportSkip } from '../../support/servers/test-on';
+import { galeraCluster, pgpoolServer } from '../../support/servers/own';
+import { withStarted } from '../../support/servers/test-on';
 import {
   assertEachOnce,
   doneIn,
@@ -42,29 +41,16 @@ async function tablesAt(options: DataSourceOptions): Promise<DataSource> {
   return dataSource;
 }
 
-void test(`Pgpool-II: ${NAME}`, async (t) => {
-  const server = await pgpoolServer();
-  if (server === undefined) {
-    reportSkip('pgpool');
-    return t.skip('pgpool is missing');
-  }
-  try {
+void test(`Pgpool-II: ${NAME}`, (t) =>
+  withStarted(t, 'pgpool', pgpoolServer, async (server) => {
     await using dataSource = closing(await tablesAt({ type: 'postgres', url: `${server.primary}/postgres` }));
     await restartOverTicks({ type: 'postgres', url: `${server.url}/postgres` }, dataSource, t);
-  } finally {
-    await server.stop();
-  }
-});
+  }));
 
-void test(`Galera, each connection on the next node: ${NAME}`, async (t) => {
-  const cluster = await galeraCluster();
-  if (cluster === undefined) {
-    reportSkip('Galera cluster');
-    return t.skip('there is no Galera');
-  }
-  const proxy = await tcpProxy(cluster.urls.map(targetOf));
-  try {
-    const [first = ''] = cluster.urls;
+void test(`Galera, each connection on the next node: ${NAME}`, (t) =>
+  withStarted(t, 'Galera cluster', galeraCluster, async ({ urls }) => {
+    await using proxy = closing(await tcpProxy(urls.map(targetOf)));
+    const [first = ''] = urls;
     const root = await mysql.createConnection(first);
     await root.query('CREATE DATABASE restarts');
     await root.end();
@@ -73,11 +59,7 @@ void test(`Galera, each connection on the next node: ${NAME}`, async (t) => {
     // A plain read may miss what another node has committed.
     await dataSource.query('SET SESSION wsrep_sync_wait = 1');
     await restartOverTicks({ type: 'mariadb', url: throughProxy(url, proxy) }, dataSource, t);
-  } finally {
-    await proxy.close();
-    await cluster.stop();
-  }
-});
+  }));
 
 testOnEvery(
   `a rolling deployment, ${DEPLOYMENTS} times, half of them with another schedule: no period runs twice, and nothing runs early (S-04, S-19)`,

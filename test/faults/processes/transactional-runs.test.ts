@@ -32,11 +32,7 @@ function testProcesses(
 ): void {
   for (const kind of on) {
     testWith(kind, name, async ({ options }) => {
-      const dataSource = await ledgerDataSource({
-        options,
-        environment: {},
-        dispose: () => Promise.resolve(),
-      });
+      const dataSource = await ledgerDataSource({ options });
       await createEffectTable(dataSource);
       const apps: App[] = [];
       try {

@@ -2,64 +2,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { currentLock } from 'cronlatch';
 import { closing } from '../../support/benches/closing';
 import { eventually } from '../../support/clocks/eventually';
 import { insertLockRow } from '../../support/databases/lock-table';
 import { testOnServers } from '../../support/benches/server';
 import { targetOf, tcpProxy, throughProxy } from '../../support/faults/tcp-proxy';
-import { JOB, testServerTransactions, type TransactionBench } from '../../support/benches/transaction';
 import { protocolOf, sqlProxy } from '../../support/faults/sql-proxy/sql-proxy';
-import type { StatementKind } from '../../support/faults/sql-proxy/statement-kind';
-
-const KINDS = ['insert', 'take-over', 'claim', 'extend', 'complete', 'commit', 'unlock'] as const;
-
-/** One run that uses every statement of the library, in its own period. */
-async function runOnce(bench: TransactionBench, period: StatementKind): Promise<void> {
-  const handler = async (): Promise<void> => {
-    await currentLock().extend('20m');
-    if (period === 'commit') await bench.book();
-  };
-  const result = await bench.run(handler, {
-    lockAtMostFor: '10m',
-    oncePer: { ...JOB.oncePer, period: () => period },
-  });
-  assert.equal(result.executed, true);
-}
-
-testServerTransactions('the proxy recognises each of the library’s statements', async (server) => {
-  const { kind, database, open } = server;
-  await using proxy = closing(await sqlProxy(targetOf(database.url), protocolOf(kind)));
-  const bench = await open({ url: throughProxy(database.url, proxy) });
-  for (const each of KINDS) {
-    const swallowed = proxy.swallow(each, 'cut');
-    await runOnce(bench, each);
-    await swallowed;
-  }
-  assert.deepEqual(
-    [...proxy.swallowed],
-    KINDS.map((each) => [each, 1]),
-  );
-  assert.deepEqual(await bench.effects(), [1]);
-});
-
-testServerTransactions('the proxy reads messages in pieces of any size', async (server) => {
-  const { kind, database, open } = server;
-  const beyond = await tcpProxy(targetOf(database.url));
-  const proxy = await sqlProxy({ host: '127.0.0.1', port: beyond.port }, protocolOf(kind));
-  try {
-    for (const each of [beyond, proxy]) each.delay(0, { bytewise: true });
-    // Thousands of bytes one by one take seconds on a busy machine, so no limit may be near.
-    const bench = await open({ url: throughProxy(database.url, proxy), guard: { statementTimeout: '2m' } });
-    await runOnce(bench, 'insert');
-    const swallowed = proxy.swallow('commit', 'cut');
-    await runOnce(bench, 'commit');
-    await swallowed;
-    assert.deepEqual(await bench.effects(), [1]);
-  } finally {
-    for (const each of [proxy, beyond]) await each.close();
-  }
-});
 
 const INSERT = { name: 'job', lockedBy: 'somebody', endsInMs: 60_000 };
 

@@ -92,7 +92,7 @@ testRowLocks('a holder whose successor has released too does not write its own r
   // As if its transaction had ended unnoticed: the row holds the release of a later holder.
   const [row] = await locks.database.ask(`SELECT name FROM cronlatch_row_lock WHERE name = '${JOB.name}'`);
   assert.equal(row?.['name'], JOB.name);
-  await locks.killSessions();
+  await locks.stranger.killSessions();
   await aborted(stale?.signal ?? AbortSignal.abort());
   const next = await provider.lock(JOB);
   assert.equal(await next?.unlock(), true);
@@ -110,7 +110,7 @@ testRowLocks(
     const patient = locks.provider({ wait: '1s' });
     assert.equal(await patient.lock(JOB), undefined);
     const waiting = locks.provider({ wait: '60s' }).lock(JOB);
-    await eventually(async () => (await locks.sessions()).length >= 3, 'the second attempt waits');
+    await eventually(async () => (await locks.stranger.countSessions()) >= 3, 'the second attempt waits');
     assert.equal(await holder?.unlock(), true);
     const lock = await waiting;
     assert.ok((lock?.fencingToken ?? 0) > (holder?.fencingToken ?? Infinity));
@@ -125,11 +125,11 @@ testRowLocks(
     const lock = await provider.lock(JOB);
     const other = await provider.lock({ ...JOB, name: 'other' });
     await other?.unlock();
-    await eventually(async () => (await locks.sessions()).length === 1, 'one connection is left');
+    await eventually(async () => (await locks.stranger.countSessions()) === 1, 'one connection is left');
     assert.equal(lock?.signal.aborted, false);
     await provider.close();
     assert.ok(lock?.signal.reason instanceof LockLostError);
-    await eventually(async () => (await locks.sessions()).length === 0, 'no connection is left');
+    await eventually(async () => (await locks.stranger.countSessions()) === 0, 'no connection is left');
   },
 );
 

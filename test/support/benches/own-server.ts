@@ -52,11 +52,7 @@ export class OwnServerBench extends DatabaseBench {
     const url = new URL(server.url);
     [url.username, url.password, url.pathname] = ['app', 'secret', '/app'];
     const options = { type, url: url.href } as const;
-    const application = await migratedDataSource({
-      options,
-      environment: {},
-      dispose: () => Promise.resolve(),
-    });
+    const application = await migratedDataSource({ options });
     const guard = await createJobGuard(new DataSource(options), { logger: false, statementTimeout: '2s' });
     return new OwnServerBench(server, application, guard, type);
   }

@@ -4,6 +4,7 @@ import { RowLockProvider } from 'cronlatch/typeorm';
 import { DataSource } from 'typeorm';
 import type { SqlDatabase } from '#cronlatch/storage/sql/connections/sql-database';
 import { databaseOn, SERVER_NAMES, testOn, type ServerName } from '../databases/fresh';
+import { Stranger } from '../databases/stranger';
 import type { ServerDatabase } from '../databases/types';
 import { throughProxy } from '../faults/tcp-proxy';
 import { rowLockDataSource } from '../stores/row-lock-places';
@@ -13,12 +14,15 @@ export const JOB = { name: 'close-day', lockAtMostFor: '10m' } as const;
 
 /** A database with a table of row locks, and the providers of several instances of an application. */
 export class RowLocks {
+  readonly stranger: Stranger;
   readonly #providers: RowLockProvider[] = [];
 
   private constructor(
     readonly server: ServerName,
     readonly database: Omit<ServerDatabase<unknown>, 'root'>,
-  ) {}
+  ) {
+    this.stranger = new Stranger(server, database);
+  }
 
   static async on(server: ServerName): Promise<RowLocks> {
     const database = await databaseOn(server);
@@ -32,28 +36,6 @@ export class RowLocks {
     const provider = new RowLockProvider(new DataSource({ type: this.server, url }), options);
     this.#providers.push(provider);
     return provider;
-  }
-
-  /** The ids of the other sessions in this database. */
-  async sessions(): Promise<number[]> {
-    const here = `= '${this.database.name}'`;
-    const rows = await this.database.ask(
-      {
-        // Its information_schema.processlist fails while any session sends a statement with an emoji.
-        mysql: `SELECT processlist_id AS id FROM performance_schema.threads WHERE processlist_db ${here} AND processlist_id <> CONNECTION_ID()`,
-        mariadb: `SELECT id AS id FROM information_schema.processlist WHERE db ${here} AND id <> CONNECTION_ID()`,
-        postgres: `SELECT pid AS id FROM pg_stat_activity WHERE datname ${here} AND pid <> pg_backend_pid()`,
-      }[this.server],
-    );
-    return rows.map(({ id }) => Number(id));
-  }
-
-  /** As an operator does. */
-  async killSessions(): Promise<void> {
-    for (const id of await this.sessions())
-      await this.database.ask(
-        this.server === 'postgres' ? `SELECT pg_terminate_backend(${id})` : `KILL ${id}`,
-      );
   }
 
   async dispose(): Promise<void> {

@@ -1,3 +1,4 @@
+import type { TestContext } from 'node:test';
 import type { TypeOrmLockProvider, TypeOrmLockProviderOptions } from 'cronlatch/typeorm';
 import type { DataSource } from 'typeorm';
 import { databaseOn, SERVER_NAMES, testOn, type ServerName } from '../databases/fresh';
@@ -40,17 +41,20 @@ export class ServerBench extends DatabaseBench<ServerDatabase<unknown>> {
 }
 
 /** One test for each server. */
-export function testOnServers(name: string, body: (bench: ServerBench) => Promise<void>): void {
+export function testOnServers(
+  name: string,
+  body: (bench: ServerBench, t: TestContext) => Promise<void>,
+): void {
   onStores(SERVER_NAMES, name, (server) => testOnServer(server, name, body));
 }
 
 export function testOnServer(
   server: ServerName,
   name: string,
-  body: (bench: ServerBench) => Promise<void>,
+  body: (bench: ServerBench, t: TestContext) => Promise<void>,
 ): void {
-  testOn(server, name, async () => {
+  testOn(server, name, async (t) => {
     await using bench = closing(await ServerBench.on(server));
-    await body(bench);
+    await body(bench, t);
   });
 }

@@ -1,10 +1,10 @@
 import type { TestContext } from 'node:test';
 import { ZooKeeperLockProvider, type ZooKeeperLockProviderOptions } from 'cronlatch/zookeeper';
 import type { Client, Option } from 'node-zookeeper-client';
-import { targetOf, tcpProxy, type TcpProxy } from '../faults/tcp-proxy';
+import { lockProxy, type LockProxy } from '../faults/lock-proxy/lock-proxy';
+import { targetOf } from '../faults/tcp-proxy';
 import { urlOn } from '../servers/running';
 import { testOn } from '../servers/test-on';
-import type { LostReply } from '../faults/zookeeper-mishaps';
 import { connectedClient, nodePath, removeNodes } from '../servers/zookeeper';
 
 /** The session timeout of clients behind a proxy. */
@@ -22,11 +22,11 @@ export interface ZooKeeperBench {
   /** A provider whose client reaches the server through a proxy. */
   behindProxy(
     options?: Partial<Option>,
-    more?: { readonly mishaps?: LostReply; readonly statementTimeout?: string },
+    statementTimeout?: string,
   ): Promise<{
     readonly provider: ZooKeeperLockProvider;
     readonly client: Client;
-    readonly proxy: TcpProxy;
+    readonly proxy: LockProxy;
   }>;
 }
 
@@ -61,9 +61,8 @@ export function testOnZooKeeper(
           operator,
           provider,
           client,
-          async behindProxy(options, { mishaps, statementTimeout = '1s' } = {}) {
-            const interpret = mishaps && (() => mishaps.interpret());
-            const proxy = await tcpProxy(targetOf(urlOn('zookeeper')), interpret && { interpret });
+          async behindProxy(options, statementTimeout = '1s') {
+            const proxy = await lockProxy(targetOf(urlOn('zookeeper')), 'zookeeper');
             ends.unshift(() => proxy.close());
             const address = `127.0.0.1:${proxy.port}`;
             const behind = await client({ sessionTimeout: SESSION_MS, ...options }, address);

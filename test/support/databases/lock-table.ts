@@ -6,7 +6,10 @@ import type { TestDatabase } from './fresh';
 const migrations = [createCronlatchMigration({ tables: ['lock'] })];
 
 /** The application's DataSource, connected, with the lock table in its database. */
-export async function migratedDataSource({ options }: TestDatabase, more: object = {}): Promise<DataSource> {
+export async function migratedDataSource(
+  { options }: Pick<TestDatabase, 'options'>,
+  more: object = {},
+): Promise<DataSource> {
   const dataSource = new DataSource({ ...options, migrations, ...more });
   await dataSource.initialize();
   await dataSource.runMigrations();

@@ -6,7 +6,10 @@ import type { TestDatabase } from './fresh';
 const migrations = [createCronlatchMigration()];
 
 /** The application's DataSource, connected, with the lock table and the ledger's tables in its database. */
-export function ledgerDataSource(database: TestDatabase, more: object = {}): Promise<DataSource> {
+export function ledgerDataSource(
+  database: Pick<TestDatabase, 'options'>,
+  more: object = {},
+): Promise<DataSource> {
   return migratedDataSource(database, { migrations, ...more });
 }
 

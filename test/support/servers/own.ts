@@ -31,6 +31,11 @@ interface Servers {
   startServer(name: string, options: Options & { readonly args: readonly string[] }): Promise<OwnServer>;
   startRedisThatKeeps(options: Options): Promise<OwnServer>;
   startEnsemble(name: EnsembleName | 'galera', size: number, options: Options): Promise<Ensemble>;
+  startPgbouncer(
+    target: { readonly url: string; readonly mode: 'transaction' | 'statement' },
+    options: Options,
+  ): Promise<OwnServer>;
+  startPgpool(options: Options): Promise<SplitServer>;
 }
 
 interface Options {
@@ -47,14 +52,28 @@ export async function ownRedisThatKeeps(): Promise<OwnServer> {
   return await (await servers()).startRedisThatKeeps({ log: () => {} });
 }
 
-/** Two MariaDB nodes that accept writes. `undefined` if this machine cannot get Galera. */
-export async function galeraCluster(): Promise<Ensemble | undefined> {
-  try {
-    return await (await servers()).startEnsemble('galera', 2, { log: () => {} });
-  } catch (error) {
-    if ((error as Error).name !== 'MissingServerError') throw error;
-    return undefined;
-  }
+/** Two MariaDB nodes that accept writes. Not every machine can get Galera. */
+export async function galeraCluster(): Promise<Ensemble> {
+  return await (await servers()).startEnsemble('galera', 2, { log: () => {} });
+}
+
+/** PgBouncer in front of this PostgreSQL server. Not every machine can get it. */
+export async function pgbouncerBefore(url: string, mode: 'transaction' | 'statement'): Promise<OwnServer> {
+  return await (await servers()).startPgbouncer({ url, mode }, { log: () => {} });
+}
+
+/** A PostgreSQL server, and Pgpool-II before it and before a standby of it, which answers plain SELECTs. */
+export interface SplitServer {
+  /** Of Pgpool-II. */
+  readonly url: string;
+  /** Of the server itself. */
+  readonly primary: string;
+  stop(): Promise<void>;
+}
+
+/** Not every machine can get it. */
+export async function pgpoolServer(): Promise<SplitServer> {
+  return await (await servers()).startPgpool({ log: () => {} });
 }
 
 /** Three of them, of which any two are a majority. */

@@ -92,6 +92,25 @@ export function testIf(
   void test(name, condition ? only : { ...only, skip: `there is no ${needed}` }, body);
 }
 
+/** Starts a server for a part of a test. Without it, the test is skipped, and the run reports it at its end. */
+export async function withStarted<Server extends { stop(): unknown }>(
+  t: TestContext,
+  needed: string,
+  start: () => Promise<Server>,
+  body: (server: Server) => Promise<void>,
+): Promise<void> {
+  let started: Server;
+  try {
+    started = await start();
+  } catch (error) {
+    if ((error as Error).name !== 'MissingServerError') throw error;
+    reportSkip(needed);
+    return t.skip(`there is no ${needed}`);
+  }
+  await using server = closing(started);
+  await body(server);
+}
+
 /** Announces at the end of the run what a skipped test needs. */
 export function reportSkip(needed: string): void {
   report(`skip ${needed}`);

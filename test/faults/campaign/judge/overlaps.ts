@@ -1,8 +1,7 @@
 import type { Testimony } from '../witness/testimony';
 import { SLACK_MS, type Evidence } from './evidence';
 import { isDeletedBetween, leaseEndMs, type Grant } from './grants';
-import { lostLease } from './lost-lease';
-import { STARVED, wasStarved } from './starved';
+import { lostLease, STARVED, wasStarved } from './lost-lease';
 
 type Entered = Extract<Testimony, { event: 'enter' }>;
 

@@ -53,14 +53,8 @@ function choosing<Kind>(
   late: readonly Kind[],
 ): CampaignProxy {
   return {
-    port: proxy.port,
-    cut: () => proxy.cut(),
-    stall: (direction) => proxy.stall(direction),
-    flow: () => proxy.flow(),
-    delay: (milliseconds, options) => proxy.delay(milliseconds, options),
-    close: () => proxy.close(),
+    ...proxy,
     swallow: (random, then) => proxy.swallow(random.pick(swallowed), then),
     hold: (random) => proxy.hold(random.pick(late)),
-    swallowed: proxy.swallowed,
   };
 }

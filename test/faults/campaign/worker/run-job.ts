@@ -59,7 +59,7 @@ export class RunJob {
   }
 
   async #work(key: string): Promise<void> {
-    const pauseMs = this.random.integer(0, 60);
+    const pauseMs = this.random.integer(0, 150);
     if (!isTransactional(key)) {
       await makeEffect(this.dataSource, currentRun());
       await setTimeout(pauseMs);

@@ -1,6 +1,7 @@
 import { TypeOrmLockProvider } from 'cronlatch/typeorm';
 import type { DataSource } from 'typeorm';
 import type { TestDatabase } from '../../../support/databases/fresh';
+import { closing } from '../../../support/benches/closing';
 import { createRegister, openRegister } from '../../../support/databases/fenced-register';
 import { migratedDataSource } from '../../../support/databases/lock-table';
 import { Child, type ChildOptions } from '../../../processes/child';
@@ -22,9 +23,9 @@ export async function withHolders(
   body: (scene: Scene) => Promise<void>,
 ): Promise<void> {
   const { options } = database;
-  const dataSource = await migratedDataSource(database);
+  await using dataSource = closing(await migratedDataSource(database));
   await createRegister(dataSource);
-  const provider = new TypeOrmLockProvider(dataSource);
+  await using provider = closing(new TypeOrmLockProvider(dataSource));
   const holders: Holder[] = [];
   try {
     await body({
@@ -40,7 +41,5 @@ export async function withHolders(
     });
   } finally {
     await Promise.all(holders.map((holder) => holder.end()));
-    await provider.close();
-    await dataSource.destroy();
   }
 }

@@ -32,7 +32,7 @@ testRowLocks(
   'a holder whose session was killed knows it within two seconds, and the lock is free',
   async (locks) => {
     const lock = await granted(locks);
-    await lostWithin(2000, lock, () => locks.killSessions());
+    await lostWithin(2000, lock, () => locks.stranger.killSessions());
     assert.match(String(lock.signal.reason), /connection.*ended|transaction has ended/);
     await granted(locks);
   },

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { Client } from 'pg';
+import { closing } from '../../../support/benches/closing';
 import { aborted, JOB, RowLocks } from '../../../support/benches/row-locks';
 import { testOn } from '../../../support/databases/fresh';
 import { throughProxy } from '../../../support/faults/tcp-proxy';
-import { pgbouncerBefore } from '../../../support/servers/pgbouncer';
-import { reportSkip } from '../../../support/servers/test-on';
+import { pgbouncerBefore } from '../../../support/servers/own';
+import { withStarted } from '../../../support/servers/test-on';
 
 /** A test behind a pooler. Without the pooler it is skipped, and the run reports it at its end. */
 function testBehind(
@@ -14,18 +15,9 @@ function testBehind(
   body: (locks: RowLocks, pooler: { readonly port: number }) => Promise<void>,
 ): void {
   testOn('postgres', `behind PgBouncer in ${mode} mode, ${name}`, async (t: TestContext) => {
-    const locks = await RowLocks.on('postgres');
-    const pooler = await pgbouncerBefore(locks.database.url, mode);
-    try {
-      if (pooler === undefined) {
-        reportSkip('pgbouncer');
-        return t.skip('pgbouncer is missing');
-      }
-      await body(locks, { port: Number(new URL(pooler.url).port) });
-    } finally {
-      await locks.dispose();
-      await pooler?.stop();
-    }
+    await using locks = closing(await RowLocks.on('postgres'));
+    const start = () => pgbouncerBefore(locks.database.url, mode);
+    await withStarted(t, 'pgbouncer', start, ({ url }) => body(locks, { port: Number(new URL(url).port) }));
   });
 }
 

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { createJobGuard } from 'cronlatch/typeorm';
 import { DataSource } from 'typeorm';
-import type { TestContext } from 'node:test';
 import { closing } from '../../../support/benches/closing';
 import { codesOf, examined, examinedAll, warningsAtStart } from '../../../support/benches/doctor';
 import { testOnOwnServers } from '../../../support/benches/own-server';
 import { testWith, type ServerName } from '../../../support/databases/fresh';
 import { ledgerDataSource } from '../../../support/databases/run-tables';
-import { pgbouncerBefore } from '../../../support/servers/pgbouncer';
-import { reportSkip } from '../../../support/servers/test-on';
+import { pgbouncerBefore } from '../../../support/servers/own';
+import { withStarted } from '../../../support/servers/test-on';
 
 /** Settings of a server that keeps every commit, and of one that does not. */
 const DURABILITY: Readonly<
@@ -45,7 +44,7 @@ testOnOwnServers('a server that accepts no writes is reported (F-37)', async (be
 });
 
 async function createLedger(options: DataSource['options']): Promise<void> {
-  await (await ledgerDataSource({ options, environment: {}, dispose: () => Promise.resolve() })).destroy();
+  await (await ledgerDataSource({ options })).destroy();
 }
 
 type Mode = 'transaction' | 'statement';
@@ -54,22 +53,19 @@ type Mode = 'transaction' | 'statement';
 function testBehindPgbouncer(
   mode: Mode,
   name: string,
-  body: (application: DataSource, t: TestContext) => Promise<void>,
+  body: (application: DataSource) => Promise<void>,
 ): void {
   testWith('postgres', `behind PgBouncer in ${mode} mode, ${name}`, async (database, t) => {
     await (await ledgerDataSource(database)).destroy();
     const url = new URL(database.environment['DATABASE_URL'] ?? '');
-    const pooler = await pgbouncerBefore(url.href, mode);
-    if (pooler === undefined) {
-      reportSkip('pgbouncer');
-      return t.skip('pgbouncer is missing');
-    }
-    await using _stopped = closing(pooler);
-    url.port = new URL(pooler.url).port;
-    const through = { type: 'postgres', url: url.href } as const;
-    await using application = closing(await new DataSource(through).initialize());
-    await body(application, t);
-    assert.deepEqual(await settingsOf(application), DEFAULTS);
+    const start = () => pgbouncerBefore(url.href, mode);
+    await withStarted(t, 'pgbouncer', start, async (pooler) => {
+      url.port = new URL(pooler.url).port;
+      const through = { type: 'postgres', url: url.href } as const;
+      await using application = closing(await new DataSource(through).initialize());
+      await body(application);
+      assert.deepEqual(await settingsOf(application), DEFAULTS);
+    });
   });
 }
 

@@ -1,13 +1,14 @@
 /** Instances whose connections end on different nodes of a cluster, while a batch keeps one of the nodes behind. */
 import assert from 'node:assert/strict';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import type { JobGuard } from 'cronlatch';
 import { createJobGuard, createTables } from 'cronlatch/mysql2';
 import mysql, { type Connection, type RowDataPacket } from 'mysql2/promise';
+import { closing } from '../../../support/benches/closing';
 import { runningJob } from '../../../support/benches/guard';
 import { targetOf, tcpProxy, throughProxy } from '../../../support/faults/tcp-proxy';
 import { galeraCluster } from '../../../support/servers/own';
-import { reportSkip } from '../../../support/servers/test-on';
+import { withStarted } from '../../../support/servers/test-on';
 
 const INSTANCES = 3;
 const JOBS = 25;
@@ -26,37 +27,26 @@ interface Cluster {
 
 /** A test with instances behind a proxy that hands each new connection to the next node. */
 function testOnCluster(name: string, body: (cluster: Cluster) => Promise<void>): void {
-  void test(`galera: ${name}`, async (t: TestContext) => {
-    const cluster = await galeraCluster();
-    if (cluster === undefined) {
-      reportSkip('Galera cluster');
-      return t.skip('there is no Galera');
-    }
-    const guards: JobGuard[] = [];
-    const [first = ''] = cluster.urls;
-    const operator = await mysql.createConnection(first);
-    const proxy = await tcpProxy(cluster.urls.map(targetOf));
-    try {
-      await operator.query('CREATE DATABASE night');
-      await operator.query('USE night');
-      // A plain read may miss what another node has committed.
-      await operator.query('SET SESSION wsrep_sync_wait = 1');
-      await createTables(`${first}/night`);
-      for (let instance = 0; instance < INSTANCES; instance += 1)
-        guards.push(await createJobGuard(throughProxy(`${first}/night`, proxy), GUARD));
-      const batch = await runBatch(first);
+  void test(`galera: ${name}`, (t) =>
+    withStarted(t, 'Galera cluster', galeraCluster, async ({ urls }) => {
+      const guards: JobGuard[] = [];
+      const [first = ''] = urls;
+      await using proxy = closing(await tcpProxy(urls.map(targetOf)));
+      await using operator = closing(await mysql.createConnection(first));
       try {
-        await body({ guards, addresses: cluster.urls.map((url) => `${url}/night`), operator });
+        await operator.query('CREATE DATABASE night');
+        await operator.query('USE night');
+        // A plain read may miss what another node has committed.
+        await operator.query('SET SESSION wsrep_sync_wait = 1');
+        await createTables(`${first}/night`);
+        for (let instance = 0; instance < INSTANCES; instance += 1)
+          guards.push(await createJobGuard(throughProxy(`${first}/night`, proxy), GUARD));
+        await using _batch = closing(await runBatch(first));
+        await body({ guards, addresses: urls.map((url) => `${url}/night`), operator });
       } finally {
-        await batch.stop();
+        await Promise.all(guards.map((guard) => guard.close({ timeout: '10s' })));
       }
-    } finally {
-      await Promise.all(guards.map((guard) => guard.close({ timeout: '10s' })));
-      await operator.end();
-      await proxy.close();
-      await cluster.stop();
-    }
-  });
+    }));
 }
 
 /** Inserts and deletes many rows on one node, so that the other one applies all writes late. */

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { LockStorageError } from 'cronlatch';
 import { JOB, testOnZooKeeper, type ZooKeeperBench } from '../../../support/benches/zookeeper';
 import { eventually } from '../../../support/clocks/eventually';
-import { LostReply } from '../../../support/faults/zookeeper-mishaps';
 import { childrenOf } from '../../../support/servers/zookeeper';
 
 async function queueHas({ operator, path }: ZooKeeperBench, length: number): Promise<void> {
@@ -17,12 +16,11 @@ for (const retries of [0, 3])
   testOnZooKeeper(
     `a lost reply to the creation of a node: its owner is found again, and one node is left (${retries} retries of the client)`,
     async (bench) => {
-      const lost = new LostReply();
-      const { provider } = await bench.behindProxy({ retries }, { mishaps: lost, statementTimeout: '5s' });
+      const { provider, proxy } = await bench.behindProxy({ retries }, '5s');
       await (await provider.lock({ ...JOB, name: 'other' }))?.unlock();
-      lost.loseNext('create');
+      const lost = proxy.swallow('grant', 'cut');
       const lock = await provider.lock({ ...JOB, lockAtMostFor: '1h' });
-      assert.equal(lost.count, 1);
+      await lost;
       assert.ok(lock);
       await queueHas(bench, 1);
       assert.equal(await (await bench.provider()).lock(JOB), undefined);
@@ -36,12 +34,11 @@ testOnZooKeeper(
   'a lost reply to the creation behind another node: refused, and no node is left',
   async (bench) => {
     const holder = await (await bench.provider()).lock(JOB);
-    const lost = new LostReply();
-    const { provider } = await bench.behindProxy({}, { mishaps: lost });
+    const { provider, proxy } = await bench.behindProxy();
     assert.equal(await provider.lock(JOB), undefined);
-    lost.loseNext('create');
+    const lost = proxy.swallow('grant', 'cut');
     assert.equal(await provider.lock(JOB), undefined);
-    assert.equal(lost.count, 1);
+    await lost;
     await queueHas(bench, 1);
     assert.equal(await holder?.unlock(), true);
   },
@@ -75,22 +72,20 @@ testOnZooKeeper('no way to the server: nothing is sent later that takes the lock
 });
 
 testOnZooKeeper('a lost reply to a release: the lock is free, and the release was ours', async (bench) => {
-  const lost = new LostReply();
-  const { provider } = await bench.behindProxy({}, { mishaps: lost });
+  const { provider, proxy } = await bench.behindProxy();
   const lock = await provider.lock(JOB);
-  lost.loseNext('remove');
+  const lost = proxy.swallow('release', 'cut');
   assert.equal(await lock?.unlock(), true);
-  assert.equal(lost.count, 1);
+  await lost;
   assert.ok(await (await bench.provider()).lock(JOB));
 });
 
 testOnZooKeeper('a lost reply to an extension: it is sent again', async (bench) => {
-  const lost = new LostReply();
-  const { provider } = await bench.behindProxy({}, { mishaps: lost });
+  const { provider, proxy } = await bench.behindProxy();
   const lock = await provider.lock(JOB);
-  lost.loseNext('setData');
+  const lost = proxy.swallow('extend', 'cut');
   assert.equal(await lock?.extend('20m'), true);
-  assert.equal(lost.count, 1);
+  await lost;
   assert.ok((lock?.remainingMs() ?? 0) > 15 * 60_000);
   assert.equal(await lock?.unlock(), true);
 });
@@ -98,13 +93,13 @@ testOnZooKeeper('a lost reply to an extension: it is sent again', async (bench) 
 testOnZooKeeper(
   'a lost reply to a release, and then the end of the session: the release ends with it',
   async (bench) => {
-    const lost = new LostReply();
-    const { provider, proxy, client } = await bench.behindProxy({}, { mishaps: lost });
+    const { provider, proxy, client } = await bench.behindProxy();
     const lock = await provider.lock(JOB);
     assert.ok(await provider.lock({ ...JOB, name: 'other' }));
-    lost.loseNext('remove', 'silence');
+    const lost = proxy.swallow('release', 'silence');
     const release = lock?.unlock();
-    await eventually(() => lost.count === 1, 'the reply is lost');
+    await lost;
+    await queueHas(bench, 0);
     await proxy.close();
     const expired = once(client, 'expired');
     await eventually(
