@@ -6,9 +6,11 @@ import { setTimeout } from 'node:timers/promises';
 import { Random } from '#cronlatch/contracts/random';
 import { closing } from '../../support/benches/closing';
 import { machineMs } from '../../processes/machine-time';
-import { faultsOn, strikeUntilOver } from './faults';
+import { faultsOn } from './faults';
 import type { Injection } from './faults/fault';
-import type { Evidence, FinalRun } from './judge/evidence';
+import { strikeUntilOver } from './faults/strike';
+import { finalRuns } from './final-runs';
+import type { Evidence } from './judge/evidence';
 import { verdictOn, type Verdict } from './judge/verdict';
 import type { CampaignOptions, CampaignServer, Keeper } from './options';
 import { openPlace, type Place } from './place';
@@ -100,20 +102,6 @@ async function strike(
 function keysDueSince(startMs: number): string[] {
   const due = Math.floor((machineMs() - startMs) / RUN_EVERY_MS);
   return Array.from({ length: due }, (_, index) => keyOf(index));
-}
-
-/** The runs in the ledger, with their effects. */
-async function finalRuns(place: Place): Promise<FinalRun[]> {
-  const runs = await place.ask('SELECT period_key, state, attempt FROM cronlatch_run');
-  const effects = new Map<string, number[]>();
-  for (const { run, attempt } of await place.ask('SELECT run, attempt FROM effect')) {
-    const key = String(run);
-    effects.set(key, [...(effects.get(key) ?? []), Number(attempt)]);
-  }
-  return runs.map(({ period_key, state, attempt }) => {
-    const key = String(period_key);
-    return { key, state: String(state), attempt: Number(attempt), effects: effects.get(key) ?? [] };
-  });
 }
 
 /** Completes the remaining runs, without faults. */

@@ -8,7 +8,8 @@ import type { DatabaseName } from '../../support/databases/fresh';
 import { ledgerDataSource } from '../../support/databases/run-tables';
 import { ownServer, type Ensemble, type OwnServer } from '../../support/servers/own';
 import { createRowLockTable } from '../../support/stores/row-lock-places';
-import { OPEN_LOCKS, type HeldLock } from './lock-place';
+import { HELD_ROWS, heldRows } from './held-rows';
+import { openLocks, type HeldLock } from './locks/lock-place';
 import { isLockServer, UsageError, type CampaignOptions, type CampaignServer } from './options';
 import { proxyToDatabase, proxyToLocks, type CampaignProxy } from './squad/campaign-proxy';
 import { survivor } from './survivor';
@@ -46,7 +47,7 @@ export async function openPlace({
   wait,
 }: Pick<CampaignOptions, 'server' | 'wait'>): Promise<Place> {
   if (!isLockServer(name)) return await openDatabase(name);
-  const locks = await available(name, OPEN_LOCKS[name]);
+  const locks = await available(name, () => openLocks(name));
   const ledger = await openDatabase('sqlite');
   const urls = locks.servers.map(({ url }) => url);
   return {
@@ -58,7 +59,7 @@ export async function openPlace({
     proxies: () => Promise.all(urls.map((url) => proxyToLocks(url, locks.protocol))),
     ordersBy: (ports) => ({
       ...ledger.ordersBy([]),
-      locks: { server: name, ports, urls, sentinels: locks.sentinels ?? [], wait },
+      locks: { server: name, ports, urls, sentinels: locks.sentinels, wait },
     }),
     deleteLock: (lock) => locks.deleteLock(lock),
     heldLocks: () => locks.heldLocks(),
@@ -84,7 +85,11 @@ async function openDatabase(type: DatabaseName): Promise<Place> {
   const ask = (statement: string) => once(optionsBy(), statement);
   if (type !== 'sqlite')
     await once({ type, url: `${server?.url}/${ADMINISTRATION[type]}` }, `CREATE DATABASE ${DATABASE}`);
-  const dataSource = await ledgerDataSource({ options: optionsBy() });
+  const dataSource = await ledgerDataSource({
+    options: optionsBy(),
+    environment: {},
+    dispose: () => Promise.resolve(),
+  });
   await createEffectTable(dataSource);
   await createRowLockTable(dataSource);
   await dataSource.destroy();
@@ -125,28 +130,4 @@ async function available<T>(name: CampaignServer, start: () => Promise<T>): Prom
     if ((error as Error).name !== 'MissingServerError') throw error;
     throw new UsageError(`No ${name} is available.\n${(error as Error).message}`);
   }
-}
-
-/** By the server's clock. The margin is harmless, because a held row is held for seconds. */
-const HELD = {
-  mysql: 'lock_until > UTC_TIMESTAMP(6)',
-  mariadb: 'lock_until > UTC_TIMESTAMP(6)',
-  postgres: 'lock_until > clock_timestamp()',
-  sqlite: `lock_until > CAST(unixepoch('subsec') * 1000000 AS INTEGER)`,
-} as const;
-
-/** Reads the lock table. */
-const HELD_ROWS = Object.fromEntries(
-  Object.entries(HELD).map(([type, held]) => [
-    type,
-    `SELECT name, locked_by, fencing_token FROM shedlock WHERE ${held} AND name LIKE 'job-%'`,
-  ]),
-) as Readonly<Record<DatabaseName, string>>;
-
-function heldRows(rows: readonly Record<string, unknown>[]): readonly HeldLock[] {
-  return rows.flatMap((row) => {
-    const owner = String(row['locked_by']);
-    if (owner.endsWith('/released')) return []; // Held for lockAtLeastFor.
-    return [{ name: String(row['name']), owner, token: Number(row['fencing_token']) }];
-  });
 }

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { machineMs } from '../../processes/machine-time';
-import type { HeldLock } from './lock-place';
+import type { HeldLock } from './locks/lock-place';
 import type { Place } from './place';
 
 /** A lock that was held when it was read. */

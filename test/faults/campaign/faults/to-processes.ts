@@ -1,19 +1,26 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Random } from '#cronlatch/contracts/random';
 import { machineMs } from '../../../processes/machine-time';
-import type { Member } from '../squad/member';
 import { canSetClocks } from '../squad/squad';
 import { LEASES_MS } from '../worker/orders';
 import { everywhere, type Fault } from './fault';
 
 const LONGEST_LEASE_MS = Math.max(...LEASES_MS);
 
-/** @param act ends when the process runs again */
-function toProcess(
-  kind: string,
-  everyMs: number,
-  act: (member: Member, random: Random) => Promise<void>,
-): Fault {
+const kill: Fault = {
+  kind: 'SIGKILL',
+  everyMs: 2200,
+  isFor: everywhere,
+  strike: ({ squad, note }) =>
+    squad.withOne(async (member) => {
+      const { worker } = member;
+      const fromMs = machineMs();
+      await member.kill();
+      note({ kind: 'SIGKILL', worker, fromMs, untilMs: fromMs });
+      await member.restart();
+    }),
+};
+
+function stopFor(kind: string, everyMs: number, least: number, most: number): Fault {
   return {
     kind,
     everyMs,
@@ -22,17 +29,27 @@ function toProcess(
       squad.withOne(async (member) => {
         const { worker } = member;
         const fromMs = machineMs();
-        await act(member, random);
+        member.signal('SIGSTOP');
+        await setTimeout(random.integer(least, most));
+        member.signal('SIGCONT');
         note({ kind, worker, fromMs, untilMs: machineMs() });
       }),
   };
 }
 
-async function stop(member: Member, ms: number): Promise<void> {
-  member.signal('SIGSTOP');
-  await setTimeout(ms);
-  member.signal('SIGCONT');
-}
+/** Blocks the event loop from within, for longer or shorter than a lease. */
+const stall: Fault = {
+  kind: 'event loop stalled',
+  everyMs: 6000,
+  isFor: everywhere,
+  strike: ({ squad, random, note }) =>
+    squad.withOne(async (member) => {
+      const { worker } = member;
+      const fromMs = machineMs();
+      await member.stall(random.integer(100, 1.5 * LONGEST_LEASE_MS));
+      note({ kind: 'event loop stalled', worker, fromMs, untilMs: machineMs() });
+    }),
+};
 
 /** This must have no effect: the clock of the database and the monotonic clock decide. */
 const clockSet: Fault = {
@@ -49,19 +66,9 @@ const clockSet: Fault = {
 };
 
 export const TO_PROCESSES: readonly Fault[] = [
-  toProcess('SIGKILL', 2200, async (member) => {
-    await member.kill();
-    await member.restart();
-  }),
-  toProcess('SIGSTOP shorter than the lease', 3500, (member, random) =>
-    stop(member, random.integer(50, 1000)),
-  ),
-  toProcess('SIGSTOP beyond the lease', 5000, (member, random) =>
-    stop(member, random.integer(LONGEST_LEASE_MS + 200, 2 * LONGEST_LEASE_MS)),
-  ),
-  // Blocks the event loop from within, for longer or shorter than a lease.
-  toProcess('event loop stalled', 6000, (member, random) =>
-    member.stall(random.integer(100, 1.5 * LONGEST_LEASE_MS)),
-  ),
+  kill,
+  stopFor('SIGSTOP shorter than the lease', 3500, 50, 1000),
+  stopFor('SIGSTOP beyond the lease', 5000, LONGEST_LEASE_MS + 200, 2 * LONGEST_LEASE_MS),
+  stall,
   clockSet,
 ];

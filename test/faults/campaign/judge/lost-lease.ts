@@ -2,6 +2,7 @@ import { LEADER_KILLED, LEADER_PAUSED } from '../faults/to-leader';
 import type { Keeper } from '../options';
 import { SLACK_MS, type Evidence } from './evidence';
 import type { Grant } from './grants';
+import { STARVED, wasStarved } from './starved';
 
 /** These end a connection, keep its traffic from the server for seconds, or look like it to its holder. */
 const ENDS_CONNECTIONS =
@@ -39,21 +40,4 @@ export function lostLease(evidence: Evidence, grant: Grant, atMs: number): strin
   );
   if (struck !== undefined || keeper !== 'zookeeper') return struck?.kind;
   return wasStarved(evidence, worker, countedFromMs, atMs) ? STARVED : undefined;
-}
-
-export const STARVED = 'not run by the machine';
-
-/** Longer than a handler takes from its last check of the lease until it leaves. */
-const LATE_MS = 100;
-
-/** Whether the event loop of this worker was blocked in this time, although no fault did it. */
-export function wasStarved({ journal }: Evidence, worker: number, fromMs: number, untilMs: number): boolean {
-  return journal.some(
-    (entry) =>
-      entry.k === 'stalled' &&
-      entry.worker === worker &&
-      entry.atMs - entry.fromMs > LATE_MS &&
-      entry.fromMs <= untilMs &&
-      entry.atMs >= fromMs,
-  );
 }

@@ -1,7 +1,8 @@
 import type { Testimony } from '../witness/testimony';
 import { SLACK_MS, type Evidence } from './evidence';
 import { isDeletedBetween, leaseEndMs, type Grant } from './grants';
-import { lostLease, STARVED, wasStarved } from './lost-lease';
+import { lostLease } from './lost-lease';
+import { STARVED, wasStarved } from './starved';
 
 type Entered = Extract<Testimony, { event: 'enter' }>;
 

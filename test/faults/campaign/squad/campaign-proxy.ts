@@ -53,8 +53,14 @@ function choosing<Kind>(
   late: readonly Kind[],
 ): CampaignProxy {
   return {
-    ...proxy,
+    port: proxy.port,
+    cut: () => proxy.cut(),
+    stall: (direction) => proxy.stall(direction),
+    flow: () => proxy.flow(),
+    delay: (milliseconds, options) => proxy.delay(milliseconds, options),
+    close: () => proxy.close(),
     swallow: (random, then) => proxy.swallow(random.pick(swallowed), then),
     hold: (random) => proxy.hold(random.pick(late)),
+    swallowed: proxy.swallowed,
   };
 }

@@ -67,12 +67,9 @@ export class Squad {
     }
   }
 
-  /** Lets them complete the remaining runs, each beginning with others, and end. */
+  /** Lets them complete the remaining runs, and end. */
   async finish(keys: readonly string[], withinMs: number): Promise<void> {
-    for (const [number, member] of this.members.entries()) {
-      const at = Math.floor((number * keys.length) / WORKERS);
-      member.send({ word: 'finish', keys: [...keys.slice(at), ...keys.slice(0, at)] });
-    }
+    for (const member of this.members) member.send({ word: 'finish', keys });
     await Promise.all(this.members.map((member) => member.done(withinMs)));
   }
 

@@ -1,7 +1,6 @@
 import type { Lock, LockConfiguration } from 'cronlatch';
 import type { LockObserver, LockProvider } from 'cronlatch/provider';
 import { machineMs } from '../../../processes/machine-time';
-import { overlay } from '../../../storage/contract-mutants/overlay';
 import type { Journal } from './journal';
 
 /** Records the requests to a provider, and the answers; changes nothing. */
@@ -21,20 +20,17 @@ export class JournalledProvider implements LockProvider {
     const terms = { name, atMostMs: Number(lockAtMostFor), atLeastMs: Number(lockAtLeastFor ?? 0) };
     const id = (this.#id += 1);
     this.journal.write({ k: 'request', id, name });
-    let lock: Lock | undefined;
-    const extended = (atMostMs: number): void => {
-      if (lock !== undefined) {
-        // It was sent when the current lease began.
-        const sentMs = machineMs() + lock.remainingMs() - atMostMs;
-        this.journal.write({ k: 'extended', name, token: lock.fencingToken ?? NaN, sentMs, atMostMs });
-      }
-      observer.extended?.(atMostMs);
+    let granted: JournalledLock | undefined;
+    const extended = (ms: number): void => {
+      granted?.noteExtension(ms);
+      observer.extended?.(ms);
     };
     try {
-      lock = await this.inner.lock(configuration, { ...observer, extended });
+      const lock = await this.inner.lock(configuration, { ...observer, extended });
+      granted = lock && new JournalledLock(lock, this.journal);
       const verdict = lock === undefined ? 'held' : 'granted';
       this.journal.write({ k: 'answer', id, verdict, token: lock?.fencingToken, ...terms });
-      return lock && journalled(lock, this.journal);
+      return granted;
     } catch (error) {
       this.journal.write({ k: 'answer', id, verdict: 'failed', error: String(error), ...terms });
       throw error;
@@ -42,30 +38,62 @@ export class JournalledProvider implements LockProvider {
   }
 }
 
-/** Records what the holder of a lock does with it. */
-function journalled(inner: Lock, journal: Journal): Lock {
-  const which = { name: inner.name, token: inner.fencingToken ?? NaN };
-  let release: Promise<boolean> | undefined;
-  const unlock = async (): Promise<boolean> => {
-    journal.write({ k: 'release', ...which });
+class JournalledLock implements Lock {
+  readonly #token: number;
+  #release: Promise<boolean> | undefined;
+
+  constructor(
+    private readonly inner: Lock,
+    private readonly journal: Journal,
+  ) {
+    this.#token = inner.fencingToken ?? NaN;
+  }
+
+  get name(): string {
+    return this.inner.name;
+  }
+  get fencingToken(): number | undefined {
+    return this.inner.fencingToken;
+  }
+  get signal(): AbortSignal {
+    return this.inner.signal;
+  }
+  remainingMs(): number {
+    return this.inner.remainingMs();
+  }
+
+  async extend(lockAtMostFor: number): Promise<boolean> {
+    const sentMs = machineMs();
+    const answer = await this.inner.extend(lockAtMostFor);
+    const { name } = this.inner;
+    if (!answer) this.journal.write({ k: 'refused extension', name, token: this.#token, sentMs });
+    return answer;
+  }
+
+  unlock(): Promise<boolean> {
+    return (this.#release ??= this.#unlock());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.unlock();
+  }
+
+  /** It was sent when the current lease began. */
+  noteExtension(atMostMs: number): void {
+    const sentMs = machineMs() + this.inner.remainingMs() - atMostMs;
+    this.journal.write({ k: 'extended', name: this.inner.name, token: this.#token, sentMs, atMostMs });
+  }
+
+  async #unlock(): Promise<boolean> {
+    const which = { name: this.inner.name, token: this.#token };
+    this.journal.write({ k: 'release', ...which });
     try {
-      const stillOurs = await inner.unlock();
-      journal.write({ k: 'released', ...which, stillOurs });
+      const stillOurs = await this.inner.unlock();
+      this.journal.write({ k: 'released', ...which, stillOurs });
       return stillOurs;
     } catch (error) {
-      journal.write({ k: 'released', ...which, stillOurs: 'failed' });
+      this.journal.write({ k: 'released', ...which, stillOurs: 'failed' });
       throw error;
     }
-  };
-  const unlockOnce = (): Promise<boolean> => (release ??= unlock());
-  return overlay(inner, {
-    async extend(lockAtMostFor) {
-      const sentMs = machineMs();
-      const answer = await inner.extend(lockAtMostFor);
-      if (!answer) journal.write({ k: 'refused extension', ...which, sentMs });
-      return answer;
-    },
-    unlock: unlockOnce,
-    [Symbol.asyncDispose]: async () => void (await unlockOnce()),
-  });
+  }
 }

@@ -9,7 +9,7 @@ import type { Journal } from './journal';
 import { isTransactional, keyOf, RUN_EVERY_MS, RUN_LEASE_MS } from './orders';
 
 /** How many past runs a worker checks for completion. */
-const WINDOW = 40;
+const WINDOW = 80;
 
 /** Executes runs that must be completed once, and retries each until it is known to be completed. */
 export class RunJob {
