@@ -5,7 +5,6 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { Figures } from './judge/figures';
 import type { Report } from './report/write-report';
 
 /** Runs the command to its end. */
@@ -23,7 +22,7 @@ export async function chaos(
 }
 
 /** Keeps all promises, and reports its faults. */
-export async function shortCampaign(server: string, minutes: string): Promise<Figures> {
+export async function shortCampaign(server: string, minutes: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'cronlatch-reports-'));
   const settings = ['--server', server, '--minutes', minutes, '--seed', '1', '--report', folder];
   try {
@@ -35,7 +34,6 @@ export async function shortCampaign(server: string, minutes: string): Promise<Fi
     assert.deepEqual([report.seed, report.unexplained], [1, []]);
     assert.ok(report.figures.grants > 0);
     assert.ok(Object.keys(report.figures.faults).length > 0);
-    return report.figures;
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -45,7 +45,7 @@ export const LOCK_NAMES = Array.from({ length: 40 }, (_, index) => `job-${index}
 export const LEASES_MS = [2000, 3000] as const;
 export const RUN_LEASE_MS = 2000;
 /** The interval between runs. */
-export const RUN_EVERY_MS = 100;
+export const RUN_EVERY_MS = 400;
 /** Per worker, each with one job at a time. */
 export const LOCK_LANES = 4;
 export const RUN_LANES = 2;

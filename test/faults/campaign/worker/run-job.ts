@@ -9,7 +9,7 @@ import type { Journal } from './journal';
 import { isTransactional, keyOf, RUN_EVERY_MS, RUN_LEASE_MS } from './orders';
 
 /** How many past runs a worker checks for completion. */
-const WINDOW = 80;
+const WINDOW = 40;
 
 /** Executes runs that must be completed once, and retries each until it is known to be completed. */
 export class RunJob {
@@ -59,7 +59,7 @@ export class RunJob {
   }
 
   async #work(key: string): Promise<void> {
-    const pauseMs = this.random.integer(0, 150);
+    const pauseMs = this.random.integer(0, 60);
     if (!isTransactional(key)) {
       await makeEffect(this.dataSource, currentRun());
       await setTimeout(pauseMs);
