@@ -3,7 +3,7 @@ import { Random } from '#cronlatch/contracts/random';
 import type { Lock } from 'cronlatch';
 import { sampleSize } from '../../support/checks/sample-size';
 import type { SqlProxy } from '../../support/faults/sql-proxy/sql-proxy';
-import { testAmbiguous, type ProxiedProcess } from './ambiguous-bench';
+import { proxiedProcess, testAmbiguous, type ProxiedProcess } from './proxied-process';
 
 const LENGTH_MS = sampleSize({ fast: 4000, full: 30_000 });
 const HOLD_MS = 20;
@@ -68,7 +68,7 @@ testAmbiguous(
     const seed = Date.now() % 1_000_000;
     const random = new Random(seed);
     const witness = new Witness();
-    const processes = [await bench.process(), await bench.process()];
+    const processes = [await proxiedProcess(bench), await proxiedProcess(bench)];
     const endsAtMs = performance.now() + LENGTH_MS;
     const [errors] = await Promise.all([
       Promise.all(processes.map((process) => compete(process, witness, endsAtMs))),

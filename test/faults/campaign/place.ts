@@ -85,11 +85,7 @@ async function openDatabase(type: DatabaseName): Promise<Place> {
   const ask = (statement: string) => once(optionsBy(), statement);
   if (type !== 'sqlite')
     await once({ type, url: `${server?.url}/${ADMINISTRATION[type]}` }, `CREATE DATABASE ${DATABASE}`);
-  const dataSource = await ledgerDataSource({
-    options: optionsBy(),
-    environment: {},
-    dispose: () => Promise.resolve(),
-  });
+  const dataSource = await ledgerDataSource({ options: optionsBy() });
   await createEffectTable(dataSource);
   await createRowLockTable(dataSource);
   await dataSource.destroy();
