@@ -1,7 +1,5 @@
 import { CronlatchError, LockStorageError, type Duration } from '../../core';
-import { isOwnName } from '../../core/lock-name';
 import type { JobGuard } from '../../guard';
-import { operations, type JobOverview } from '../../operations';
 
 /** Safe to publish: contains codes and names, but no error messages. */
 export type CronlatchHealth = {
@@ -12,8 +10,6 @@ export type CronlatchHealth = {
   readonly error?: string;
   /** The last job that could not start because of an error (`lock:failed`), since the start of the process. */
   readonly lastFailure?: { readonly name: string; readonly at: string; readonly error: string };
-  /** With `jobs: true`: how many jobs are in each state, as `operations(guard).overview()` names it. */
-  readonly jobs?: Readonly<Partial<Record<JobOverview['state'], number>>>;
 };
 
 /** Reports the health of the guard in the form that @nestjs/terminus expects: `health.check([() => cronlatch.isHealthy()])`. */
@@ -31,27 +27,18 @@ export class CronlatchHealthIndicator {
    *
    * @param key the key of the health indicator in the result
    * @param options.timeout how long the store may take, default 1 s. It must be shorter than the timeout of the prober
-   * @param options.jobs also counts the jobs of all instances by their state, with four more statements. They do not change
-   * the status.
    */
   async isHealthy<Key extends string = 'cronlatch'>(
     key: Key = 'cronlatch' as Key,
-    { timeout = '1s', jobs = false }: { readonly timeout?: Duration; readonly jobs?: boolean } = {},
+    { timeout = '1s' }: { readonly timeout?: Duration } = {},
   ): Promise<Record<Key, CronlatchHealth>> {
     const { isClosing } = this.guard;
-    const counts: Partial<Record<JobOverview['state'], number>> = {};
-    const ask = async (): Promise<void> => {
-      await this.guard.probe(timeout);
-      for (const { job, state } of jobs ? (await operations(this.guard).overview()).jobs : [])
-        if (!isOwnName(job)) counts[state] = (counts[state] ?? 0) + 1;
-    };
-    const error = isClosing ? undefined : await ask().then(() => undefined, codeOf);
+    const error = isClosing ? undefined : await this.guard.probe(timeout).then(() => undefined, codeOf);
     const health: CronlatchHealth = {
       status: isClosing || error !== undefined ? 'down' : 'up',
       isClosing,
       ...(error === undefined ? {} : { error }),
       ...(this.#lastFailure === undefined ? {} : { lastFailure: this.#lastFailure }),
-      ...(jobs ? { jobs: counts } : {}),
     };
     return { [key]: health } as Record<Key, CronlatchHealth>;
   }

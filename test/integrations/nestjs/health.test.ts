@@ -4,7 +4,6 @@ import { LockStorageError } from 'cronlatch';
 import { CronlatchHealthIndicator, CronlatchModule, type CronlatchHealth } from 'cronlatch/nestjs';
 import { refusedConnection } from '../../support/faults/accessor';
 import { guardBench, reasonOf } from '../../support/benches/guard';
-import { DAILY, guardOfRuns } from '../../support/benches/guard-of-runs';
 import { testWith } from '../../support/databases/fresh';
 import { JOB } from '../../support/benches/lock';
 import { application, databaseModule } from './application';
@@ -34,25 +33,6 @@ void test('a store that fails is down, with an error code as the reason', async 
   const { cronlatch } = await indicator.isHealthy();
   assert.deepEqual(cronlatch, { status: 'down', isClosing: false, error: 'ECONNREFUSED' });
   assert.equal((await indicator.isHealthy()).cronlatch.status, 'up');
-});
-
-void test('the jobs are counted by their state, and do not change the status', async () => {
-  const { guard } = guardBench();
-  await guard.run(JOB, () => {});
-  const indicator = new CronlatchHealthIndicator(guard);
-  assert.deepEqual((await indicator.isHealthy('cronlatch', { jobs: true })).cronlatch, {
-    ...{ status: 'up', isClosing: false, jobs: {} },
-  });
-  const ofRuns = guardOfRuns();
-  await ofRuns.guard
-    .run({ ...DAILY, oncePer: { ...DAILY.oncePer, retry: { maxAttempts: 1 } } }, () => {
-      throw new Error('no disk');
-    })
-    .catch(() => {});
-  const { cronlatch } = await new CronlatchHealthIndicator(ofRuns.guard).isHealthy('cronlatch', {
-    jobs: true,
-  });
-  assert.deepEqual(cronlatch, { status: 'up', isClosing: false, jobs: { failed: 1 } });
 });
 
 void test('a store that stays silent is down after the timeout', async () => {
