@@ -52,7 +52,6 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'integrations/better-sqlite3',
   ],
   'integrations/memory': ['core', 'guard', 'operations', 'storage/memory'],
-  'integrations/adapters': ['core', 'storage/sql', 'integrations/sql'],
   'integrations/typeorm': ['core', 'storage/sql', 'storage/typeorm', 'integrations/sql', 'typeorm'],
   'integrations/node-cron': ['core', 'ledger', 'guard', 'decorator', 'node-cron'],
   'integrations/nestjs': [

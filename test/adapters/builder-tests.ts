@@ -1,6 +1,6 @@
-import type { AdaptedTransaction } from 'cronlatch/adapters';
 import * as mysqlDriver from 'cronlatch/mysql2';
 import * as pgDriver from 'cronlatch/pg';
+import type { AdaptedTransaction } from 'cronlatch/pg';
 import { SERVER_NAMES, type ServerName } from '../support/databases/fresh';
 import { testCompletions } from '../support/transaction-contract/completing';
 
@@ -30,14 +30,15 @@ export function testBuilder(
     name,
     ({ kind, url }) => {
       const builder = open(url, kind as ServerName);
+      const dialect = kind === 'postgres' ? 'postgres' : 'mysql'; // The page has that of PostgreSQL.
       const { completeRunIn, createJobGuard } = kind === 'postgres' ? pgDriver : mysqlDriver;
       return Promise.resolve({
         createJobGuard: (options) => createJobGuard(url, options),
         transaction: (work) =>
           builder.transaction(({ adapted, ...statements }) =>
-            work({ ...statements, complete: (options) => completeRunIn(adapted, options) }),
+            work({ ...statements, complete: (options) => completeRunIn({ ...adapted, dialect }, options) }),
           ),
-        completeOutside: () => completeRunIn(builder.outside),
+        completeOutside: () => completeRunIn({ ...builder.outside, dialect }),
         close: () => builder.close(),
       });
     },

@@ -1,9 +1,22 @@
 import { currentRun, type JobGuard } from 'cronlatch';
-import { fromKysely } from 'cronlatch/adapters';
 import { scheduleLocked } from 'cronlatch/node-cron';
-import { completeRunIn } from 'cronlatch/pg';
-import { sql } from 'kysely';
+import { completeRunIn, type AdaptedTransaction } from 'cronlatch/pg';
+import { CompiledQuery, sql, type Transaction } from 'kysely';
 import { db } from './database.js';
+
+type Row = Record<string, unknown>;
+
+/** For `completeRunIn`, which sends its statements inside the transaction. */
+function adapt<DB>(trx: Transaction<DB>): AdaptedTransaction {
+  return {
+    dialect: 'postgres',
+    async run(text, values) {
+      const query = CompiledQuery.raw(text, [...values]);
+      const { rows, numAffectedRows = 0n } = await trx.withoutPlugins().executeQuery<Row>(query);
+      return { rows, affectedRows: Number(numAffectedRows) };
+    },
+  };
+}
 
 /** The row and the completion of the run are committed together, or not at all. So each day is closed exactly once. */
 async function closeDay(): Promise<void> {
@@ -16,7 +29,7 @@ async function closeDay(): Promise<void> {
       // After a rerun by an operator, the row is there already.
       .onConflict((conflict) => conflict.column('business_date').doUpdateSet({ closed_at: sql`now()` }))
       .execute();
-    await completeRunIn(fromKysely(trx)); // Last before the commit.
+    await completeRunIn(adapt(trx)); // Last before the commit.
   });
 }
 

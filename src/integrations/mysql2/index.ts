@@ -14,6 +14,8 @@ import { driverEntry, type RunTransactions, type SqlEntry } from '../sql/entry';
 
 export type { MysqlSource } from '../../storage/mysql2/mysql-driver';
 export type { SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
+export type { SqlValue } from '../../storage/sql/statements/statement';
+export type { AdaptedAnswer, AdaptedTransaction } from '../sql/adapted-transaction';
 export type { PoolGuardOptions as MysqlGuardOptions } from '../sql/create-guard';
 export type * from '../sql/driver-types';
 export type { TablesOptions } from '../sql/tables';

@@ -12,6 +12,8 @@ import { driverEntry, type RunTransactions, type SqlEntry } from '../sql/entry';
 
 export type { PostgresSource } from '../../storage/pg/postgres-driver';
 export type { SqlLockProviderOptions } from '../../storage/sql/database/sql-lock-provider';
+export type { SqlValue } from '../../storage/sql/statements/statement';
+export type { AdaptedAnswer, AdaptedTransaction } from '../sql/adapted-transaction';
 export type { PoolGuardOptions as PostgresGuardOptions } from '../sql/create-guard';
 export type * from '../sql/driver-types';
 export type { TablesOptions } from '../sql/tables';

@@ -4,8 +4,8 @@ import type { GivenTransaction } from '../../storage/sql/database/driver';
 import { answerOf, type Limits, type Transaction } from '../../storage/sql/connections/transaction';
 
 /**
- * A transaction of the application, as `completeRunIn` uses it. You need it only for a query builder that
- * `cronlatch/adapters` does not have.
+ * The transaction of a query builder, for `completeRunIn`. The page "Query builders" of the documentation makes it of
+ * transactions of Knex, Kysely, Drizzle and Prisma.
  */
 export interface AdaptedTransaction {
   /** `undefined`: not known. Otherwise a ledger in a database of another kind is refused. */
@@ -13,7 +13,8 @@ export interface AdaptedTransaction {
   /**
    * Sends one statement inside the transaction and rejects with the error of the database.
    *
-   * @param text with `?` for each value on MySQL and MariaDB, and `$1`, `$2` and so on on PostgreSQL
+   * @param text with one placeholder for each value, in their order: `?` on MySQL and MariaDB, and `$1`, `$2` and so on on
+   * PostgreSQL
    */
   run(text: string, values: readonly SqlValue[]): Promise<AdaptedAnswer>;
 }

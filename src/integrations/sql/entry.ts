@@ -110,8 +110,8 @@ export interface RunTransactions<Connection, Lent> {
    * Extend the lock before the transaction begins, not inside it. The extension writes the row of the run, and a
    * transaction with an older snapshot then cannot complete it (PostgreSQL 40001, MariaDB 1020).
    *
-   * @param connection on which you have given the transaction, or the transaction of a query builder, from
-   * `cronlatch/adapters`; for TypeORM the manager of the transaction
+   * @param connection on which you have begun the transaction, or an `AdaptedTransaction` of a query builder; for TypeORM the
+   * manager of the transaction
    * @throws ClaimLostError if another process has taken the run over. The transaction must be rolled back.
    * @throws RunAlreadyCompletedError if the run is completed already
    * @throws InvalidLockUseError outside a run or a transaction, after `giveBack` or `skip`, if the ledger is in another

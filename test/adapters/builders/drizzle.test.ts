@@ -4,7 +4,7 @@ import { int, mysqlTable, varchar as mysqlVarchar } from 'drizzle-orm/mysql-core
 import { drizzle as drizzlePostgres } from 'drizzle-orm/node-postgres';
 import { integer, pgTable, varchar } from 'drizzle-orm/pg-core';
 import { createPool } from 'mysql2/promise';
-import { fromDrizzle } from 'cronlatch/adapters';
+import { adapt } from '../../docs/query-builders/drizzle';
 import { postgresPool } from '../../support/databases/postgres';
 import { testBuilder, type Builder } from '../builder-tests';
 
@@ -24,12 +24,12 @@ function openMysql(url: string): Builder {
     transaction: (work) =>
       db.transaction((tx) =>
         work({
-          adapted: fromDrizzle(tx, sql),
+          adapted: adapt(tx),
           insert: (id, text) => tx.insert(ON_MYSQL).values({ id, text }),
           commitBehind: () => tx.execute(sql`COMMIT`),
         }),
       ),
-    outside: fromDrizzle(db, sql),
+    outside: adapt(db),
     close: () => pool.end(),
   };
 }
@@ -41,12 +41,12 @@ function openPostgres(url: string): Builder {
     transaction: (work) =>
       db.transaction((tx) =>
         work({
-          adapted: fromDrizzle(tx, sql),
+          adapted: adapt(tx),
           insert: async (id, text) => await tx.insert(ON_POSTGRES).values({ id, text }),
           commitBehind: async () => await tx.execute(sql`COMMIT`),
         }),
       ),
-    outside: fromDrizzle(db, sql),
+    outside: adapt(db),
     close: () => pool.end(),
   };
 }

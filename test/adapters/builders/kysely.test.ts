@@ -1,6 +1,6 @@
 import { CamelCasePlugin, Kysely, MysqlDialect, PostgresDialect, sql } from 'kysely';
 import { createPool } from 'mysql2';
-import { fromKysely } from 'cronlatch/adapters';
+import { adapt } from '../../docs/query-builders/kysely';
 import { postgresPool } from '../../support/databases/postgres';
 import { testBuilder } from '../builder-tests';
 
@@ -18,12 +18,12 @@ testBuilder('kysely', (url, server) => {
     transaction: (work) =>
       db.transaction().execute((trx) =>
         work({
-          adapted: fromKysely(trx),
+          adapted: adapt(trx),
           insert: (id, text) => trx.insertInto('effects').values({ id, text }).execute(),
           commitBehind: () => sql`COMMIT`.execute(trx),
         }),
       ),
-    outside: fromKysely(db),
+    outside: adapt(db as never),
     close: () => db.destroy(),
   };
 });

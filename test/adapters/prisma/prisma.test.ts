@@ -1,6 +1,6 @@
 import { PrismaMariaDb } from '@prisma/adapter-mariadb';
 import { PrismaPg } from '@prisma/adapter-pg';
-import { fromPrisma } from 'cronlatch/adapters';
+import { adapt } from '../../docs/query-builders/prisma';
 import { testBuilder, type Builder } from '../builder-tests';
 import { PrismaClient as MysqlClient } from './generated/client.js';
 import { PrismaClient as PostgresClient } from '../../docs/query-builders/generated/client.js';
@@ -9,17 +9,18 @@ function openMysql(url: string, options: { useTextProtocol?: boolean } = {}): Bu
   const { hostname, port, username, pathname } = new URL(url);
   const settings = { host: hostname, port: Number(port), user: username, database: pathname.slice(1) };
   const adapter = new PrismaMariaDb({ ...settings, allowPublicKeyRetrieval: true }, options);
+  // Its client is not the one of the page, so neither is its type.
   const prisma = new MysqlClient({ adapter });
   return {
     transaction: (work) =>
       prisma.$transaction((tx) =>
         work({
-          adapted: fromPrisma(tx),
+          adapted: adapt(tx as never),
           insert: (id, text) => tx.effects.create({ data: { id, text } }),
           commitBehind: () => tx.$executeRawUnsafe('COMMIT'),
         }),
       ),
-    outside: fromPrisma(prisma),
+    outside: adapt(prisma as never),
     close: () => prisma.$disconnect(),
   };
 }
@@ -30,12 +31,12 @@ function openPostgres(url: string): Builder {
     transaction: (work) =>
       prisma.$transaction((tx) =>
         work({
-          adapted: fromPrisma(tx),
+          adapted: adapt(tx),
           insert: (id, text) => tx.effects.create({ data: { id, text } }),
           commitBehind: () => tx.$executeRawUnsafe('COMMIT'),
         }),
       ),
-    outside: fromPrisma(prisma),
+    outside: adapt(prisma),
     close: () => prisma.$disconnect(),
   };
 }

@@ -136,3 +136,19 @@ testDriverTransactions(
   },
   ['mysql'],
 );
+
+testDriverTransactions(
+  'a transaction of a query builder on another kind of database is refused, and nothing is sent',
+  async ({ open }) => {
+    const bench = await open();
+    const run = (): Promise<never> => assert.fail('a statement was sent');
+    await assert.rejects(
+      bench.run(() => bench.application.completeRunIn({ dialect: 'mysql', run })),
+      {
+        code: 'CRONLATCH_INVALID_USE',
+        message: /has no such run\. Use a transaction in the ledger's database, PostgreSQL at .*127\.0\.0\.1/,
+      },
+    );
+  },
+  ['postgres'],
+);

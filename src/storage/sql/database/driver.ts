@@ -37,7 +37,7 @@ export type ReadSource<Source, Lent> = (
 export type DriverOptions = Readonly<Record<string, unknown>>;
 
 export interface GivenTransaction {
-  /** `undefined`: a query builder does not show it. */
+  /** `undefined`: not known. */
   readonly dialect: DialectName | undefined;
   /** It can be used in callbacks, where the current run can be that of another job. */
   readonly hasCallbacks?: boolean;
