@@ -30,7 +30,7 @@ testOperated(
       /^An instance starts job bill for \d{4}-\d\d-\d\d at its next check for overdue runs.*\nJob bill on \S+\/\d+: done\.\n$/,
     );
     const key = (await lastAct(bench.guard, 'bill'))?.periodKey;
-    await bench.prints(`history bill ${key}`, /requested +anne +the bank was late/);
+    await bench.prints(`history bill ${key}`, /run +anne +the bank was late/);
     // Nothing is announced that does not happen.
     const again = /completed at .* To run it again: cronlatch rerun bill .* --force/;
     await bench.refused(`run bill --wait ${ACT}`, 4, again);

@@ -7,7 +7,6 @@ import { isActDue, keepTaken, TAKEN_MS } from '../../ledger/operator/request-run
 import { firstLines } from '../../ledger/operator/state-of-run';
 import { periodOfKey } from '../../ledger/periods/period-of-key';
 import { calendarPeriodsOf, earliestTickOf } from '../../ledger/policy/job-policy';
-import { runEventOf } from '../../ledger/run-store';
 import { limitOf, retryTransient } from '../../ledger/store-statements';
 import { storedError } from '../../ledger/tick/stored-text';
 import type { AdmittedJob, AdmittedOncePerJob, JobCall } from '../jobs/job';
@@ -123,41 +122,31 @@ export class RunRequests implements Service {
     // The report has the failure.
     await this.calls.execute(job, callOf(job, request, now), report).catch(() => undefined);
     const end = endOf(report.end);
-    if (job.policy === undefined || end.state === 'open') return end;
-    const run = await this.#record(job, request, now).catch((error) => this.#warn(request, error));
-    // An earlier taker has started that run, and could not record its end.
-    const isOfEarlierTaker = end.state === 'refused' && request.tries > 0;
-    return (isOfEarlierTaker && run && endOfRun(run, `${end.outcome}`)) || end;
+    if (job.policy === undefined || end.state !== 'refused' || request.tries === 0) return end;
+    // An earlier taker can have started that run, and could not record its end.
+    const run = await this.#runOf(job, request, now).catch((error) => this.#warn(request, error));
+    return (run && endOfRun(run, `${end.outcome}`)) ?? end;
   }
 
   /** How a request ends whose taker has not come back: as its run. `undefined`: there is none, so it starts now. */
   async #endOfLost(job: AdmittedJob, request: StoredAct, now: Date): Promise<ActChange | undefined> {
     const isGone = `the lease of ${instanceOf(request.takenBy ?? '')} ended, and it has not come back`;
     if (job.policy === undefined) return { state: 'failed', outcome: isGone };
-    const run = await this.#record(job, request, now);
+    const run = await this.#runOf(job, request, now);
     return run && (endOfRun(run, isGone) ?? LOOK_AGAIN);
   }
 
-  /** Adds the request to the history of its run, once. */
-  async #record(job: AdmittedOncePerJob, request: StoredAct, now: Date): Promise<Run | undefined> {
+  async #runOf(job: AdmittedOncePerJob, request: StoredAct, now: Date): Promise<Run | undefined> {
     const { context } = this.runner;
-    const { scope, actor, reason: detail, at } = request;
-    const key = {
-      job: request.job ?? '',
-      scope,
-      periodKey: job.policy.periodAt(instantOf(job, request, now)).key,
-    };
-    const isOf = (event: { readonly at: Date; readonly kind: string }): boolean =>
-      event.kind === 'requested' && event.at.getTime() === at.getTime();
-    const isRecorded = (await context.store.events(key, limitOf(context))).some(isOf);
-    return await context.store.change(
-      key,
-      (found) => {
-        const event = found && { ...runEventOf(found.run, 'requested', detail, actor), at };
-        return { value: found?.run, events: event && !isRecorded ? [event] : [] };
-      },
-      limitOf(context),
-    );
+    const periodKey = job.policy.periodAt(instantOf(job, request, now)).key;
+    const query = {
+      job: request.job,
+      scope: request.scope,
+      periodKey,
+      order: 'newest-first',
+      limit: 1,
+    } as const;
+    return (await context.store.find(query, limitOf(context)))[0];
   }
 
   #warn({ job }: StoredAct, error: unknown): void {
