@@ -23,8 +23,7 @@ const instrumented = new WeakSet<JobGuard>();
 
 /**
  * Records metrics of the guard, and a span for each run. The span is active while the handler runs, so spans of the
- * handler are its children. Spans of node-cron's distributed mode are not active in their handlers, because
- * node-cron calls these.
+ * handler are its children.
  *
  * Most metrics have the attribute `cronlatch.job`, the name of the job. If a function names the locks of a job, that is
  * the job's `label`, so that each lock does not get a time series of its own. `guard.run` has no label: a name that

@@ -7,7 +7,6 @@ import { turn } from '../support/benches/lock';
 import { testCodeOn } from '../support/checks/page-tests';
 import * as changedSchedule from './node-cron/changed-schedule';
 import * as distributed from './node-cron/distributed';
-import * as ownTask from './node-cron/own-task';
 import * as plainFunction from './node-cron/plain-function';
 import * as wrapped from './node-cron/wrapped';
 
@@ -49,19 +48,6 @@ void test('a function is a distributed task with the options of the page', async
   assert.deepEqual([task.name, task.getStatus()], ['nightly-export', 'idle']);
   await guardOf(0).close();
   assert.equal(task.getStatus(), 'destroyed');
-});
-
-void test('a task of your own is elected, observed and closed', async () => {
-  mock.timers.enable({ apis: ['setTimeout', 'Date'], now: new Date('2026-11-20T01:59:59.000Z') });
-  let ran = 0;
-  const tasks = instances.map(({ guard }) => ownTask.start(guard, () => Promise.resolve(void (ran += 1))));
-  mock.timers.tick(1000);
-  for (let turns = 0; turns < 20; turns += 1) await turn();
-  assert.equal(ran, 1);
-  const run = await guardOf(0).ledger.last('nightly-export');
-  assert.deepEqual([run?.state, run?.periodKey], ['completed', '2026-11-20T02:00:00.000Z']);
-  await guardOf(0).close();
-  assert.equal(tasks[0]?.getStatus(), 'destroyed');
 });
 
 void test('a changed schedule has the ticks of the new one, at its scheduled times', async () => {

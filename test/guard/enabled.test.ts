@@ -10,11 +10,12 @@ import {
   type CronlatchEvents,
   type GuardConfiguration,
 } from 'cronlatch';
-import { LedgerRunCoordinator, Scheduled, scheduleJobs } from 'cronlatch/node-cron';
+import { Scheduled, scheduleJobs } from 'cronlatch/node-cron';
 import { callsOf } from '#cronlatch/guard/calls/calls';
 import { eventsOf, guardBench } from '../support/benches/guard';
 import { DAILY, guardOfRuns } from '../support/benches/guard-of-runs';
 import { JOB } from '../support/benches/lock';
+import { electorOf } from '../support/jobs/coordinators';
 
 type Enabled = boolean | (() => boolean);
 
@@ -221,18 +222,17 @@ void test('if a function fails, the check for overdue runs warns, once for a gua
 void test("a disabled instance is not elected for node-cron's distributed tasks", async () => {
   const { guard, runStore } = guardOfRuns({ enabled: false });
   const skips = eventsOf(guard, 'lock:skipped');
-  const coordinator = new LedgerRunCoordinator({ guard });
-  const key = 'report:2026-11-20T03:00:00.000Z';
+  const { asks } = electorOf(guard);
   const inserts = mock.method(runStore, 'insert');
-  assert.equal(await coordinator.shouldRun(key), false);
+  assert.equal(await asks(), false);
   assert.deepEqual(
     [skips.map(({ name, reason }) => [name, reason]), inserts.mock.callCount()],
-    [[['report', 'disabled']], 0],
+    [[['settle', 'disabled']], 0],
   );
   guard.enable(broken);
-  await assert.rejects(coordinator.shouldRun(key), InvalidLockConfigurationError);
+  await assert.rejects(asks(), InvalidLockConfigurationError);
   guard.enable(true);
-  assert.equal(await coordinator.shouldRun(key), true);
+  assert.equal(await asks(), true);
   await guard.close({ timeout: 0 });
 });
 

@@ -5,7 +5,6 @@
  */
 import './peer';
 export type { ScheduleOptions } from './cron-schedule';
-export { LedgerRunCoordinator, type LedgerRunCoordinatorOptions } from './ledger-run-coordinator';
 export { Scheduled, type ScheduledDecorator } from './scheduled';
 export { scheduleDistributed, type ScheduleDistributedOptions } from './schedule-distributed';
 export { scheduleJobs, scheduleLocked, type ScheduleJobsOptions } from './schedule-jobs';

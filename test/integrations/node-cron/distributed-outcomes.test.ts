@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import { currentLock, currentRun, SchemaMismatchError, type CronlatchEvents } from 'cronlatch';
 import type { EventName } from 'cronlatch/provider';
-import { LedgerRunCoordinator, scheduleDistributed } from 'cronlatch/node-cron';
-import { createTask, setLogger, setRunCoordinator, type TaskContext } from 'node-cron';
+import { scheduleDistributed } from 'cronlatch/node-cron';
+import { setLogger, type TaskContext } from 'node-cron';
 import { signal } from '../../support/benches/executor';
 import { beginAt, pass as tick, settled as settle } from '../../support/clocks/mocked-ticks';
 import { SLOT } from '../../support/jobs/coordinators';
@@ -145,14 +145,17 @@ void test('a task that is stopped while it runs is completed', async () => {
 void test('a tick that comes while the task runs is skipped, on each instance', async () => {
   const other = place.instance();
   const end = signal();
-  const skipped: (string | undefined)[] = [];
-  const task = scheduleDistributed(MINUTELY, () => end.promise, options());
-  task.on('execution:skipped', ({ reason }) => void skipped.push(reason));
+  const skipped: string[] = [];
+  for (const { guard } of [here, other]) {
+    const task = scheduleDistributed(MINUTELY, () => end.promise, options({ guard }));
+    task.on('execution:skipped', ({ date, reason }) => {
+      skipped.push(`${date.toISOString()} ${reason}`);
+    });
+  }
   await tick(1000);
   await tick(60_000);
-  const coordinator = new LedgerRunCoordinator({ guard: other.guard });
-  assert.equal(await coordinator.shouldRun(`${NAME}:2026-11-20T03:01:00.000Z`), false);
-  assert.deepEqual(skipped, ['not-elected']);
+  const second = '2026-11-20T03:01:00.000Z not-elected';
+  assert.deepEqual(skipped, [`${SLOT} not-elected`, second, second]);
   assert.equal((await here.guard.ledger.list()).length, 1);
   end.resolve();
 });
@@ -201,68 +204,4 @@ void test('a tick that is elected while the guard begins to close does not run',
   await tick(1000);
   await closing;
   assert.deepEqual(await place.instance().guard.ledger.list(), []);
-});
-
-void test('a tick whose task is not observed has failed, with one warning', async () => {
-  const runCoordinator = new LedgerRunCoordinator({ guard: here.guard });
-  const task = createTask(MINUTELY, () => 'done', { name: NAME, distributed: true, runCoordinator });
-  await task.start();
-  await tick(1000);
-  await tick(60_000);
-  await task.destroy();
-  assert.deepEqual(await rowOf(), ['failed', 'fatal']);
-  const warnings = here.of('guard:warning').map(({ message }) => message);
-  assert.equal(warnings.length, 1);
-  assert.match(warnings[0] ?? '', /its outcome is unknown.*observe\(\)/);
-  assert.deepEqual(await here.guard.close(), { settled: [], abandoned: [] });
-});
-
-void test('a task that was created before its coordinator was set runs without it, with a warning', async () => {
-  process.env['NODE_CRON_RUN'] = 'true';
-  let ran = 0;
-  const task = createTask(MINUTELY, () => (ran += 1), { name: NAME, distributed: true });
-  delete process.env['NODE_CRON_RUN'];
-  const coordinator = new LedgerRunCoordinator({ guard: here.guard });
-  setRunCoordinator(coordinator);
-  coordinator.observe(task);
-  process.env['NODE_CRON_RUN'] = 'true';
-  try {
-    await task.start();
-    await tick(1000);
-    await tick(60_000);
-  } finally {
-    delete process.env['NODE_CRON_RUN'];
-    setRunCoordinator(undefined);
-    await task.destroy();
-  }
-  assert.equal(ran, 2);
-  assert.deepEqual(await here.guard.ledger.list(), []);
-  const warnings = here.of('guard:warning').map(({ message }) => message);
-  assert.equal(warnings.length, 1);
-  assert.match(
-    warnings[0] ?? '',
-    /does not use the LedgerRunCoordinator.*call setRunCoordinator before you create it/,
-  );
-});
-
-void test('a task created after setRunCoordinator is elected and observed like any other', async () => {
-  const coordinator = new LedgerRunCoordinator({ guard: here.guard });
-  setRunCoordinator(coordinator);
-  const task = createTask(MINUTELY, () => 'done', { name: NAME, distributed: true });
-  setRunCoordinator(undefined);
-  coordinator.observe(task);
-  await task.start();
-  await tick(1000);
-  await task.destroy();
-  assert.deepEqual(await rowOf(), ['completed', undefined]);
-});
-
-void test('a task without a name cannot be observed', async () => {
-  const coordinator = new LedgerRunCoordinator({ guard: here.guard });
-  const task = createTask(MINUTELY, () => {});
-  assert.throws(() => coordinator.observe(task), {
-    name: 'InvalidLockConfigurationError',
-    message: /^A distributed task needs a name/,
-  });
-  await task.destroy();
 });

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
+import { NotConfiguredError } from 'cronlatch';
 import { scheduleDistributed, scheduleLocked, type ScheduleDistributedOptions } from 'cronlatch/node-cron';
 import { getTasks } from 'node-cron';
-import { SLOT } from '../../support/jobs/coordinators';
+import { guardBench } from '../../support/benches/guard';
+import { electorOf, SLOT } from '../../support/jobs/coordinators';
 import { dayJob } from '../../support/jobs/day-job';
 import { ledgerPlace, memoryStores, type Instance } from '../../support/stores/ledger-place';
 
@@ -66,3 +68,32 @@ void test('the name of a once-per job is rejected', () => {
     message: /^Two once-per jobs have the name 'close-day'/,
   });
 });
+
+void test('a task needs a guard that is open, and that guard needs a ledger', async () => {
+  const start = (more: Partial<ScheduleDistributedOptions>) => () =>
+    scheduleDistributed(NIGHTLY, () => {}, { name: 'settle', ...more });
+  assert.throws(start({}), NotConfiguredError);
+  const { guard } = guardBench();
+  assert.throws(start({ guard }), {
+    name: 'InvalidLockConfigurationError',
+    message: /^Distributed tasks need a ledger, but this guard has only locks/,
+  });
+  await here.guard.close();
+  assert.throws(start({ guard: here.guard }), { name: 'InvalidLockUseError', message: /closed/ });
+});
+
+void test('a task’s name may contain colons, and may be a prefix of another name', async () => {
+  const { guard } = here;
+  const names = ['a', 'a:b', `a:${SLOT}`];
+  for (const name of names) assert.equal(await electorOf(guard, name).asks(`${name}:${SLOT}`), true);
+  const jobs = (await guard.ledger.list({ periodKey: SLOT })).map(({ job }) => job);
+  assert.deepEqual(jobs.sort(), names.sort());
+});
+
+for (const key of ['settle', `settle${SLOT}`, 'settle:2026-11-20T03:00:00.000+'])
+  void test(`the key '${key}' is rejected`, async () => {
+    await assert.rejects(electorOf(here.guard).asks(key), {
+      name: 'InvalidLockUseError',
+      message: /is not a node-cron run key, which is '<task name>:<ISO instant>'\.$/,
+    });
+  });

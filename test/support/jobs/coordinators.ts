@@ -1,54 +1,34 @@
-import { EventEmitter } from 'node:events';
 import type { JobGuard } from 'cronlatch';
-import { LedgerRunCoordinator } from 'cronlatch/node-cron';
-import type { ScheduledTask, TaskContext } from 'node-cron';
+import { scheduleDistributed } from 'cronlatch/node-cron';
+import type { RunCoordinator, TaskContext } from 'node-cron';
 import type { ServerBench } from '../benches/server';
-import type { Instance, LedgerPlace } from '../stores/ledger-place';
 
 export const SLOT = '2026-11-20T03:00:00.000Z';
-export const KEY = `settle:${SLOT}`;
 
-/** node-cron's coordinator interface on one instance. */
-export interface Elector extends Instance {
-  readonly coordinator: LedgerRunCoordinator;
-  /** Whether it would run the tick. */
+/** The parts of a task that node-cron keeps to itself. */
+interface Runner {
+  readonly runCoordinator: RunCoordinator;
+  readonly onMatch: (date: Date, execution: TaskContext['execution']) => Promise<unknown>;
+}
+
+/** A distributed task, of which the test decides when node-cron asks for a tick, and when it runs one. */
+export interface Elector {
+  /** Whether the instance of the guard would run the tick. */
   readonly asks: (key?: string) => Promise<boolean>;
+  /** Runs an elected tick. Its function returns the time of the tick. */
+  readonly runs: (at?: string) => Promise<unknown>;
 }
 
-export function elector(place: LedgerPlace): Elector {
-  const instance = place.instance();
-  const coordinator = new LedgerRunCoordinator({ guard: instance.guard });
-  return { ...instance, coordinator, asks: (key = KEY) => coordinator.shouldRun(key) };
+export function electorOf(guard: JobGuard, name = 'settle'): Elector {
+  const task = scheduleDistributed('0 0 1 1 *', ({ date }) => date.toISOString(), { guard, name });
+  const { runner } = task as unknown as { readonly runner: Runner };
+  return {
+    asks: async (key = `${name}:${SLOT}`) => await runner.runCoordinator.shouldRun(key, 0),
+    runs: (at = SLOT) => runner.onMatch(new Date(at), { id: at, reason: 'scheduled' }),
+  };
 }
 
-/** A task of node-cron whose events the test emits. */
-export class PretendedTask extends EventEmitter {
-  readonly id = 'task-1';
-
-  constructor(
-    readonly name: string,
-    coordinator: LedgerRunCoordinator,
-  ) {
-    super();
-    coordinator.observe(this as unknown as ScheduledTask);
-  }
-
-  begin(at: string): void {
-    this.emit('execution:started', this.#contextOf(at, {}));
-  }
-
-  end(at: string, outcome: { readonly result: unknown } | { readonly error: Error }): void {
-    this.emit('error' in outcome ? 'execution:failed' : 'execution:finished', this.#contextOf(at, outcome));
-  }
-
-  #contextOf(at: string, outcome: object): TaskContext {
-    const date = new Date(at);
-    const execution = { id: at, reason: 'scheduled', ...outcome } as const;
-    return { date, dateLocalIso: at, triggeredAt: date, execution };
-  }
-}
-
-/** Closed at the end of the test, without waiting for the pretended ticks. */
+/** Closed at the end of the test, without waiting for the elected ticks. */
 export function closedAtOnce(bench: ServerBench, guard: JobGuard): JobGuard {
   bench.closeAtEnd({ close: () => guard.close({ timeout: 0 }) });
   return guard;
