@@ -4,8 +4,7 @@ import { checkOptionNames, describeValue } from '../core/options';
 import { parseDuration } from '../core/duration';
 import type { JobGuard } from '../guard';
 import { callsOf } from '../guard/calls/calls';
-import { measureEvents } from './event-metrics';
-import { measureStores } from './ledger-metrics';
+import { measureEvents, measureStores } from './metrics';
 import { traceRuns } from './run-spans';
 
 export interface InstrumentOptions {

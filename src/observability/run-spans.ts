@@ -3,7 +3,7 @@ import type { RunIdentity } from '../core';
 import type { ObservedRun } from '../core/execution/events';
 import type { JobGuard } from '../guard';
 import type { Calls } from '../guard/calls/calls';
-import { errorTypeOf } from './attributes';
+import { errorTypeOf } from './metrics';
 
 /** Makes a span per run, active during its handler and the events of its end. The returned functions stop it. */
 export function traceRuns(guard: JobGuard, calls: Calls, tracer: Tracer): readonly (() => void)[] {

@@ -4,7 +4,7 @@ import { InvalidLockUseError } from 'cronlatch';
 import { StorageBasedLockProvider } from 'cronlatch/provider';
 import { lockProviderContract, type LackedCapabilities } from 'cronlatch/contracts';
 import { SettableClock } from 'cronlatch/testing';
-import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
+import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-lock-provider';
 
 /** A store that has no optional capability. */
 function plainFixture() {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { SettableClock } from 'cronlatch/testing';
-import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
+import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-lock-provider';
 
 const PICTURE = readFileSync('docs/images/life-of-a-lock-row.svg', 'utf8');
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StorageBasedLockProvider, type StorageAccessor } from 'cronlatch/provider';
 import { SettableClock } from 'cronlatch/testing';
-import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
+import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-lock-provider';
 import { guardOfRuns } from '../support/benches/guard-of-runs';
 import { closeDay, heldTask } from '../support/jobs/close-day';
 

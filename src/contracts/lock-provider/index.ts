@@ -1,20 +1,15 @@
 import { contractOf, type ContractCase } from '../contract';
-import { ambientTransactions } from './ambient-transaction';
-import { atLeast, atLeastAfterCrash } from './at-least';
-import { exactNames, manyNames } from './exact-names';
+import { ambientTransactions, tasks } from './callers';
+import { exactNames, manyNames, wrongConfigurations } from './configurations';
 import { exclusion } from './exclusion';
 import { CAPABILITIES, type LackedCapabilities } from './fixture';
 import type { Instances, LockProviderCapability, LockProviderFixture } from './fixture';
-import { keepAlive } from './keep-alive';
-import { exactExpiry, expiry, extending } from './lease';
+import { atLeast, atLeastAfterCrash, exactExpiry, expiry, extending } from './lease';
 import { operator } from './operator';
 import { ownership, tokens } from './ownership';
 import { randomUse } from './random-use';
-import { deletedRecords, existingRecords } from './records';
-import { staleReads } from './stale-reads';
-import { tasks } from './tasks';
-import { lateHolder, trust } from './trust';
-import { wrongConfigurations } from './wrong-configurations';
+import { deletedRecords, existingRecords, staleReads } from './records';
+import { keepAlive, lateHolder, trust } from './trust';
 
 export interface LockProviderContractOptions<Lacked extends LockProviderCapability = never> {
   /** The capabilities that the store lacks, and why. Cases that need them are skipped with that reason. */

@@ -7,7 +7,6 @@ import { InvalidLockConfigurationError, systemClock, type Clock } from '../../co
 import type { JobGuard, JobGuardOptions } from '../../guard';
 import { guardWithRuns } from '../../guard/job-guard';
 import { noticesOf } from '../../operations/notices';
-import { failing } from '../../storage/memory/failing';
 import { InMemoryLockProvider } from '../../storage/memory/in-memory-lock-provider';
 import { InMemoryRunStore } from '../../storage/memory/in-memory-run-store';
 
@@ -70,4 +69,22 @@ export function createJobGuard(memory: Memory = new Memory(), options: MemoryGua
       'createJobGuard of cronlatch/memory needs a Memory. Pass new Memory(), or nothing.',
     );
   return guardWithRuns({ clock, nameLength, ...options, lockProvider }, runStore, noticesOf);
+}
+
+/** The same store, whose methods of these names reject with the next of the failures, while there are any. */
+function failing<Store extends object>(
+  store: Store,
+  failures: Error[],
+  names: readonly (keyof Store)[],
+): Store {
+  return new Proxy(store, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]): unknown => {
+        const failure = names.includes(key as keyof Store) ? failures.shift() : undefined;
+        return failure === undefined ? Reflect.apply(value, target, args) : Promise.reject(failure);
+      };
+    },
+  });
 }

@@ -1,10 +1,14 @@
 import { Agent as HttpAgent, request as httpRequest, type ClientRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { LockStorageError, type Clock } from '../../core';
-import { answerOf, brokenOff, isFailure, type Answer, type Break, type EtcdAnswer } from './etcd-answer';
+import { answerOf, brokenOff, isFailure, parsed } from './etcd-answer';
+import type { Answer, Break, EtcdAnswer } from './etcd-answer';
 import type { EtcdLockProviderOptions } from './etcd-options';
 
+/** A stream can end without either side noticing it. So the wait ends after this time, too. */
+const LONGEST_WATCH_MS = 60_000;
 const STALE_TOKEN = /invalid auth token|revision of auth store is old/;
 
 export interface CallOptions {
@@ -53,10 +57,17 @@ export class EtcdGateway {
     }
   }
 
-  /** Begins a stream of answers. The caller reads and ends it. */
-  async stream(path: string, body: object, options: CallOptions): Promise<ClientRequest> {
-    const request = this.#request(this.#endpoints[0] as URL, path, await this.#login(options));
-    return this.#isClosed ? request.destroy() : request.end(JSON.stringify(body));
+  /**
+   * Resolves at the first event of a watch, when its stream ends, or with the signal.
+   *
+   * @throws LockStorageError if the watch does not begin
+   */
+  async watchOnce(body: object, options: CallOptions, signal: AbortSignal): Promise<void> {
+    const watch = this.#request(this.#endpoints[0] as URL, '/v3/watch', await this.#login(options));
+    const ended = untilEvent(watch, signal, this.clock);
+    if (this.#isClosed) watch.destroy();
+    else watch.end(JSON.stringify(body));
+    await ended;
   }
 
   /** Ends everything that is still under way. A request that comes later is answered, but a stream does not begin. */
@@ -143,4 +154,37 @@ export class EtcdGateway {
 
 function isSecure({ protocol }: URL): boolean {
   return protocol === 'https:';
+}
+
+function untilEvent(watch: ClientRequest, signal: AbortSignal, clock: Clock): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let hasBegun = false;
+    const end = (): void => {
+      cancel();
+      signal.removeEventListener('abort', end);
+      watch.destroy();
+      resolve();
+    };
+    const fail = (why: string, cause?: Error): void => {
+      if (!hasBegun && !signal.aborted)
+        reject(new LockStorageError(`etcd did not begin the watch of a lock: ${why}`, { cause }));
+      end();
+    };
+    const cancel = clock.schedule(LONGEST_WATCH_MS, end, { keepAlive: false });
+    signal.addEventListener('abort', end);
+    watch.on('error', (error) => fail(error.message, error));
+    watch.on('response', (response) => {
+      const lines = createInterface({ input: response });
+      const ended = (): void => fail('the stream ended');
+      response.on('error', ended);
+      lines.on('error', ended).on('close', ended);
+      lines.on('line', (line) => {
+        const answer = parsed(line)?.['result'] as
+          { readonly created?: boolean; readonly canceled?: boolean } | undefined;
+        if (answer?.created && !answer.canceled) hasBegun = true;
+        else fail(line);
+      });
+    });
+    if (signal.aborted) end();
+  });
 }

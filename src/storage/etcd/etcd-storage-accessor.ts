@@ -16,7 +16,6 @@ import { leaseOf, RELEASED_MARK } from '../../core/lease/owner';
 import { isFailure, type EtcdAnswer } from './etcd-answer';
 import type { CallOptions, EtcdGateway } from './etcd-gateway';
 import { base64, decoded, endOf, leaseIdOf, recordOf, tokenOf, valueOf } from './etcd-record';
-import { watchOnce } from './key-watch';
 
 const MOST_GRANTS = 10_000;
 const LONGEST_REVOCATION_MS = 2000;
@@ -96,8 +95,7 @@ export class EtcdStorageAccessor implements StorageAccessor {
     if (kvs.length === 0) return;
     const start_revision = String(BigInt(header.revision) + 1n);
     const create_request = { key: this.#key(name), filters: ['NOPUT'], start_revision };
-    const watch = await this.gateway.stream('/v3/watch', { create_request }, this.#limits(name, options));
-    await watchOnce(watch, signal, this.clock);
+    await this.gateway.watchOnce({ create_request }, this.#limits(name, options), signal);
   }
 
   async close(): Promise<void> {

@@ -37,18 +37,14 @@ import {
   type StoredRun,
 } from './in-memory-runs';
 
-type InMemoryRunStoreOptions =
-  | { readonly clock?: Clock | undefined }
-  /** For a store that stands for another instance, and shares these runs and their clock. */
-  | { readonly runs: InMemoryRuns };
-
 const MOST_OWED = 1000;
 
 /** Runs that only this process sees. The library never falls back to it. */
 export class InMemoryRunStore implements RunStore {
   readonly #runs: InMemoryRuns;
 
-  constructor(options: InMemoryRunStoreOptions = {}) {
+  /** With `runs`, it stands for another instance, and shares these runs and their clock. */
+  constructor(options: { readonly clock?: Clock | undefined } | { readonly runs: InMemoryRuns } = {}) {
     this.#runs = 'runs' in options ? options.runs : new InMemoryRuns(options);
   }
 

@@ -9,13 +9,12 @@ import { checkOptionNames, refuseOption } from '../../core/options';
 import { parsePositiveDuration, parseStatementTimeout } from '../../core/duration';
 import { checkStoredName, LONGEST_NAME_LENGTH } from '../../core/lock-name';
 import { warnInProcess } from '../../core/warning';
-import { ConfirmedWrites } from './confirmed-writes';
 import { PublishedReleases, type RedisSubscriber } from './published-releases';
-import { adopt, commandFunctionOf, hasOneConnection, type RedisClient } from './redis-client';
-import { messageOf } from './redis-errors';
+import { adopt, commandFunctionOf, hasOneConnection } from './redis-client';
+import type { RedisClient, RedisCommandFunction } from './redis-client';
+import { messageOf, replyCodeOf } from './redis-errors';
 import { RedisStorageAccessor } from './redis-storage-accessor';
-import { ScriptRunner } from './script-runner';
-import { serverCheck } from './server-check';
+import { ConfirmedWrites, ScriptRunner } from './script-runner';
 
 export interface RedisLockProviderOptions {
   /**
@@ -98,6 +97,33 @@ export class RedisLockProvider extends StorageBasedLockProvider implements LockP
   override purge(): Promise<number> {
     return Promise.resolve(0);
   }
+}
+
+/**
+ * Checks once that the server evicts no keys. Locks do not wait for the check.
+ *
+ * @returns a function to call after each answer of the server, with the key of a lock
+ */
+function serverCheck(send: RedisCommandFunction, warn: (message: string) => void): (key: string) => void {
+  let isChecked = false;
+  const check = async (key: string): Promise<void> => {
+    const info = String(await send(['INFO', 'memory'], key));
+    const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? 'noeviction';
+    if (policy !== 'noeviction')
+      warn(
+        `The Redis server may delete locks that are held, because its maxmemory-policy is ${policy}. Set it to noeviction, or keep locks on a server of their own.`,
+      );
+  };
+  return (key) => {
+    if (isChecked) return;
+    isChecked = true;
+    check(key).catch((error: unknown) => {
+      const message = messageOf(error);
+      if (replyCodeOf(message) === undefined)
+        isChecked = false; // The connection failed. The next answer checks again.
+      else warn(`Could not check that the maxmemory-policy of the Redis server is noeviction: ${message}.`);
+    });
+  };
 }
 
 function firstErrorTo(warn: (message: string) => void): (error: unknown) => void {

@@ -11,8 +11,7 @@ import type { Lease, LeaseGuard } from '../../core/lease/lease';
 import type { LeaseAccessor } from '../../core/lease/storage-accessor';
 import { TrustedSession } from '../../core/lease/trusted-session';
 import type { LockTerms } from '../../core/lock-configuration';
-import { dataOf, type LockNodes, type OwnNode } from './lock-nodes';
-import type { NodeRecords } from './node-records';
+import { dataOf, type LockNodes, type OwnNode, type NodeRecords } from './lock-nodes';
 import type { ZooKeeperSession } from './zookeeper-session';
 
 /**

@@ -21,10 +21,9 @@ import type { LeaseAccessor } from '../../core/lease/storage-accessor';
 import { checkLockConfiguration, type LockTerms } from '../../core/lock-configuration';
 import { checkNameLength, DEFAULT_NAME_LENGTH, PROBED_NAME } from '../../core/lock-name';
 import { HeldNode } from './held-node';
-import { dataOf, LockNodes, type NodeTimes, type OwnNode } from './lock-nodes';
+import { dataOf, LockNodes, type NodeTimes, type OwnNode, NodeRecords, tokenOf } from './lock-nodes';
 import { LockWaiters } from './lock-waiters';
 import { checkPath } from './node-names';
-import { NodeRecords, tokenOf } from './node-records';
 import { checkClient, type ZooKeeperAcl, type ZooKeeperClient } from './zookeeper-client';
 import { ZooKeeperSession } from './zookeeper-session';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LockLostError } from 'cronlatch';
 import { StorageBasedLockProvider, systemClock } from 'cronlatch/provider';
-import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
+import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-lock-provider';
 import { FaultyAccessor } from '../../support/faults/accessor';
 import { executorBench, signal } from '../../support/benches/executor';
 import { turn } from '../../support/benches/lock';

@@ -7,7 +7,7 @@ import { instanceBehind, type Network } from '../../support/faults/out-of-reach'
 import { dayJob, FIRST_DAY, SECOND_DAY } from '../../support/jobs/day-job';
 import type { Instance, LedgerPlace } from '../../support/stores/ledger-place';
 import { testLedger } from '../../support/stores/ledger-tests';
-import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
+import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-lock-provider';
 
 const EVERY_MINUTE = { pollInterval: '1m' } as const;
 

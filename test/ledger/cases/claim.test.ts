@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { ClaimLostError, LockLostError, type Duration, type Lock } from 'cronlatch';
 import { StorageBasedLockProvider, systemClock, type LockProvider } from 'cronlatch/provider';
 import { SettableClock } from 'cronlatch/testing';
-import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
+import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-lock-provider';
 import { contended } from '../../support/faults/accessor';
 import { faultyInstance, HeldStatement } from '../../support/faults/run-store';
 import { CLOSE_DAY, closeDay, countedTask, heldTask } from '../../support/jobs/close-day';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Lock, LockConfiguration } from 'cronlatch';
 import { StorageBasedLockProvider, type StorageBasedLockProviderOptions } from 'cronlatch/provider';
 import { SettableClock } from 'cronlatch/testing';
-import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
+import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-lock-provider';
 import { FaultyAccessor } from '../faults/accessor';
 
 export const JOB = { name: 'job', lockAtMostFor: '10m' } as const satisfies LockConfiguration;

@@ -2,7 +2,7 @@ import type { JobGuard, CronlatchEvents, Duration } from 'cronlatch';
 import type { EventName } from 'cronlatch/provider';
 import { EventHub, StorageBasedLockProvider, type LockProvider } from 'cronlatch/provider';
 import { SettableClock } from 'cronlatch/testing';
-import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
+import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-lock-provider';
 import { InMemoryRuns } from '#cronlatch/storage/memory/in-memory-runs';
 import { InMemoryRunStore } from '#cronlatch/storage/memory/in-memory-run-store';
 import type { RunStore } from '#cronlatch/ledger/run-store';

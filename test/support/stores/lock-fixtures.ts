@@ -2,7 +2,7 @@ import { StorageBasedLockProvider, type LockProvider } from 'cronlatch/provider'
 import type { LockProviderFixture } from 'cronlatch/contracts';
 import { SettableClock } from 'cronlatch/testing';
 import { parseDuration } from '#cronlatch/core/duration';
-import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-storage-accessor';
+import { InMemoryStorageAccessor } from '#cronlatch/storage/memory/in-memory-lock-provider';
 import { ambientTransaction } from '../databases/ambient-transaction';
 import { insertLockRow, nextMillisecond, shiftBack } from '../databases/lock-table';
 import type { ContractPlaces, Place } from './places';

@@ -1,8 +1,7 @@
 import { NEVER_SENT, type DriverError, type SqlFailureKind } from '../statements/sql-failure';
 import type { SqlDialect } from './sql-dialect';
-import { groupStatements } from './mysql/group-statements';
 import { columnTypes, inspection } from './mysql/tables';
-import { lockTexts } from './mysql/lock-texts';
+import { groupStatements, lockTexts } from './mysql/lock-texts';
 import { runFragments } from './mysql/run-fragments';
 
 /** MySQL 8 and later, and MariaDB 10.6 and later. */

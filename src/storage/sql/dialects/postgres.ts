@@ -1,8 +1,7 @@
 import { NEVER_SENT, type DriverError, type SqlFailureKind } from '../statements/sql-failure';
 import type { SqlDialect } from './sql-dialect';
-import { groupStatements } from './postgres/group-statements';
 import { columnTypes, inspection } from './postgres/tables';
-import { lockTexts } from './postgres/lock-texts';
+import { groupStatements, lockTexts } from './postgres/lock-texts';
 import { runFragments } from './postgres/run-fragments';
 
 /** PostgreSQL 13 and later. */
