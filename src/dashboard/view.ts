@@ -2,7 +2,7 @@ import { LockStorageError, noneAfter, SchemaMismatchError } from '../core';
 import type { JobGuard } from '../guard';
 import { sharedZone } from '../guard/log/time-texts';
 import type { ActQuery, StoredAct } from '../ledger';
-import { zoneOf } from '../ledger/known-register';
+import { zoneOf } from '../ledger/job-register';
 import { operations, type Overview } from '../operations';
 import type { Confirmation } from '../operations/acts/act';
 import { catalogIfAny, type JobCatalog } from '../operations/job-catalog';

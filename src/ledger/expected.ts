@@ -5,8 +5,7 @@
 import { InvalidLockConfigurationError, type LockState } from '../core';
 import { DAY_MS } from '../core/duration';
 import { readHold } from '../core/lease/hold-owner';
-import type { DeclaredJob, RegisteredJob } from './job-register';
-import { declaredPolicy } from './known-register';
+import { declaredPolicy, type DeclaredJob, type RegisteredJob } from './job-register';
 import { BoundedCache } from './periods/bounded-cache';
 import { askCalendar, everyDay, type CalendarAnswer } from './periods/calendar';
 import {

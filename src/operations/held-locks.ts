@@ -25,23 +25,13 @@ export async function allLocks(
   return all;
 }
 
-/** What a lock provider shows of its held locks. */
-export interface HeldLocks {
-  readonly held: readonly LockState[];
-  /** `false`: the lock provider cannot list its locks, so only those of the names are known. */
-  readonly areAll: boolean;
-  /** A lock that is not among them is free. */
-  readonly areKnown: boolean;
-  /** The lock provider did not answer. */
-  readonly failure?: LockStorageError;
-}
-
 /**
  * Reads the held locks. A lock provider that cannot list them gets one read for each name, all at once.
  *
+ * @returns `areAll`: not only those of the names. `areKnown`: a lock that is not among them is free. `failure`: there was no answer
  * @throws SchemaMismatchError if the table of locks is missing or wrong
  */
-export async function readHeldLocks(locks: GuardLocks, names: Iterable<string>): Promise<HeldLocks> {
+export async function readHeldLocks(locks: GuardLocks, names: Iterable<string>) {
   try {
     const listed = await allLocks(locks, { held: true }).catch(unableTo);
     if (listed !== undefined) return { held: listed, areAll: true, areKnown: true };

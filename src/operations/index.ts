@@ -47,11 +47,12 @@ export interface Operations extends ActMethods {
  */
 export function operations(guard: JobGuard): Operations {
   const { oncePerRunner } = callsOf(guard, 'operations').parts;
-  const overview: Operations['overview'] = async (options = {}) =>
-    await readOverview(oncePerRunner, guard.locks, options);
-  const acts: Operations['acts'] = async ({ limit = 100, ...query } = {}) => {
-    const { context } = callsOf(guard).requireOncePerRunner('operations(guard).acts needs');
-    return (await context.store.acts?.list({ ...query, limit }, limitOf(context))) ?? [];
+  return {
+    overview: async (options = {}) => await readOverview(oncePerRunner, guard.locks, options),
+    async acts({ limit = 100, ...query } = {}) {
+      const { context } = callsOf(guard).requireOncePerRunner('operations(guard).acts needs');
+      return (await context.store.acts?.list({ ...query, limit }, limitOf(context))) ?? [];
+    },
+    ...actMethods(guard),
   };
-  return { overview, acts, ...actMethods(guard) };
 }

@@ -7,9 +7,8 @@ import {
 } from '../core';
 import { isNear } from '../core/options';
 import { periodAt, RunLedger, type ActQuery, type Run, type StoredAct } from '../ledger';
-import type { JobRegister, RegisteredJob } from '../ledger/job-register';
+import { declaredPolicy, knownRegister, type JobRegister, type RegisteredJob } from '../ledger/job-register';
 import { expectationOf, watchedPeriods, type Expectation, type PeriodicJob } from '../ledger/expected';
-import { declaredPolicy, readKnownRegister } from '../ledger/known-register';
 import { periodOfKey } from '../ledger/periods/period-of-key';
 import { calendarPeriodsOf, fixedScopeOf, type JobPolicy } from '../ledger/policy/job-policy';
 import { describeRun, type RunKey } from '../ledger/run';
@@ -63,7 +62,8 @@ export class JobCatalog {
   }
 
   static async read({ context, registry }: KnownJobs): Promise<JobCatalog> {
-    return new JobCatalog(context, await readKnownRegister(context), registry);
+    const register = await knownRegister(context.store.jobs(limitOf(context)));
+    return new JobCatalog(context, register, registry);
   }
 
   /** The database's current time if it is known, or else that of this host. */
@@ -111,12 +111,6 @@ export class JobCatalog {
     const inScope = scope ?? this.#scopeOf(job);
     const [run] = await this.ledger.list({ job, limit: 1, ...(inScope ? { scope: inScope } : {}) });
     return run;
-  }
-
-  /** Whether a tick would count for the period of this run. `undefined` if the periods are unknown. */
-  isCurrent({ job, periodKey }: Omit<RunKey, 'scope'>): boolean | undefined {
-    const policy = this.policyOf(job);
-    return policy && policy.periodAt(this.now).key === periodKey;
   }
 
   /**

@@ -6,7 +6,7 @@ import { isOwnName } from '../core/lock-name';
 import { isKept } from '../core/lease/owner';
 import type { LatestRun, RegisteredJob, RunSummary } from '../ledger';
 import { LATE_AFTER_MS, lateTime, nextTimeOf } from '../ledger/expected';
-import { zoneOf } from '../ledger/known-register';
+import { zoneOf } from '../ledger/job-register';
 import { timeText } from '../ledger/operator/state-of-run';
 import { describeRun, isRunAhead, placeInTime } from '../ledger/run';
 import { limitOf } from '../ledger/store-statements';

@@ -4,8 +4,7 @@ import { isHeldByProcess, readHold } from '../core/lease/hold-owner';
 import { instanceOf, isKept, leaseOf } from '../core/lease/owner';
 import type { RegisteredJob, Run } from '../ledger';
 import { LATE_AFTER_MS, lateTime, nextTimeOf } from '../ledger/expected';
-import { whyDisabled } from '../ledger/job-register';
-import { zoneOf } from '../ledger/known-register';
+import { whyDisabled, zoneOf } from '../ledger/job-register';
 import { isRunAhead, readLockId } from '../ledger/run';
 import { releaseOf, remedyFor } from '../ledger/operator/remedy';
 import { stateOfRun, type RunWords, type When } from '../ledger/operator/state-of-run';
@@ -49,7 +48,9 @@ export async function readWhy(
   const isEnded =
     run?.nextAttemptAt === undefined && run?.state !== 'running' && run?.state !== 'interrupted';
   const now = jobs?.now ?? new Date();
-  const isPast = run && isEnded && !isRunAhead(run, now) && jobs?.isCurrent(run) === false;
+  const policy = jobs?.policyOf(job);
+  const isPast =
+    run && isEnded && !isRunAhead(run, now) && policy && policy.periodAt(now).key !== run.periodKey;
   const timeZone = zoneOf(registered?.declared) ?? run?.timeZone ?? 'UTC';
   const when: When = (instant) => (instant ? inWords(instant, { timeZone, now }) : 'at an unknown time');
   const lockId =

@@ -5,7 +5,7 @@ import { instanceOf } from '../../core/lease/owner';
 import type { JobGuard } from '../../guard';
 import { describeDuration } from '../../guard/log/time-texts';
 import type { Run, RunName } from '../../ledger';
-import { zoneOf } from '../../ledger/known-register';
+import { zoneOf } from '../../ledger/job-register';
 import { fixedScopeOf } from '../../ledger/policy/job-policy';
 import { firstLines, stateOfRun } from '../../ledger/operator/state-of-run';
 import { LEASE_ENDED } from '../../ledger/run';

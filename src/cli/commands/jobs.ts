@@ -4,12 +4,11 @@ import { unreadableRemark } from '../../operations/remarks';
 import { countText } from '../../operations/state-texts';
 import type { DeclaredJob } from '../../ledger';
 import { nextTimeOf } from '../../ledger/expected';
-import { describeSchedules } from '../../ledger/job-register';
+import { describeSchedules, zoneOf } from '../../ledger/job-register';
 import { UsageError } from '../failure';
 import { addGuardCommand, withGuard } from '../guard-command';
 import { JobCatalog } from '../../operations/job-catalog';
 import type { Options } from '../options';
-import { zoneOf } from '../../ledger/known-register';
 import { print, printAdvice, printJson, printTable, printText, timesOf } from '../terminal';
 
 export function addJobsCommand(program: Command): void {

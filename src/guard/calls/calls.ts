@@ -193,7 +193,7 @@ function startOf(
 ): CronlatchEvents['guard:started'] {
   const timed = jobs.map((job) => ({ job, next: nextTimeOf(job, now) }));
   timed.sort((a, b) => Number(a.next ?? Infinity) - Number(b.next ?? Infinity));
-  const named = timed.slice(0, MOST_NAMED).map(({ job, next }) => describe(job, next, now));
+  const named = timed.slice(0, MOST_NAMED).map(({ job, next }) => describeJob(job, next, now));
   if (timed.length > MOST_NAMED) named.push(`and ${timed.length - MOST_NAMED} more`);
   const count = `${jobs.length} ${jobs.length === 1 ? 'job' : 'jobs'}`;
   const place = database === undefined ? '' : ` on ${database}`;
@@ -208,7 +208,7 @@ function nextTimeOf({ expectation, configuration }: AdmittedJob, now: Date): Dat
   return configuration.enabled === false ? undefined : expectation.schedule?.next(now);
 }
 
-function describe(job: AdmittedJob, next: Date | undefined, now: Date): string {
+function describeJob(job: AdmittedJob, next: Date | undefined, now: Date): string {
   const { configuration, schedules = [] } = job;
   const [name, intervalMs] = [job.lock.job, intervalOf(schedules)];
   const schedule = schedules.find((each) => 'expression' in each);

@@ -2,11 +2,13 @@ import { randomBytes } from 'node:crypto';
 import type { LockedTask, LockingTaskExecutor, TaskResult } from '../../core';
 import { momentOf, type Moment } from '../../core/clock';
 import { CallReport } from '../../core/execution/event-hub';
+import { checkStoredName } from '../../core/lock-name';
 import { callOption } from '../../core/options';
 import type { RunKey } from '../../ledger';
 import { NEVER, type Expectation } from '../../ledger/expected';
-import { checkScopeName, type JobPolicy } from '../../ledger/policy/job-policy';
+import type { JobPolicy } from '../../ledger/policy/job-policy';
 import { intervalOf } from '../../ledger/periods/schedule';
+import { LONGEST_KEY } from '../../ledger/run';
 import type { LedgerContext } from '../../ledger/store-statements';
 import { periodOf, type TickOptions } from '../../ledger/tick/ledger-snapshot';
 import { OncePerExecutor } from '../../ledger/tick/once-per-executor';
@@ -183,6 +185,6 @@ function clockSetting(receivedAt: Moment | undefined): number | undefined {
 function scopeOf({ scope, job }: JobPolicy, args: readonly unknown[]): string {
   const failed = `The scope function of job '${job}' threw an error. It must return a scope for every call.`;
   const name = typeof scope === 'string' ? scope : callOption(() => scope(...(args as never[])), failed);
-  checkScopeName(name, job);
+  if (name !== '') checkStoredName(name, { as: `a scope of job '${job}'`, longest: LONGEST_KEY });
   return name;
 }

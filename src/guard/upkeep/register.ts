@@ -3,8 +3,13 @@ import { parsePositiveDuration } from '../../core/duration';
 import { LastingFailure } from '../../core/lasting-failure';
 import { VERSION } from '../../core/version';
 import type { DeclaredJob, DeclaredSchedule, JobRegistration, RegisteredJob } from '../../ledger';
-import { declaredPolicy } from '../../ledger/known-register';
-import { declaredSince, differencesOf, isLeftToOther, REGISTER_EVERY_MS } from '../../ledger/job-register';
+import {
+  declaredPolicy,
+  declaredSince,
+  differencesOf,
+  isLeftToOther,
+  REGISTER_EVERY_MS,
+} from '../../ledger/job-register';
 import { isHeldBack, lateTime, NEVER, scheduleOf } from '../../ledger/expected';
 import { intervalOf } from '../../ledger/periods/schedule';
 import { calendarPeriodsOf } from '../../ledger/policy/job-policy';
@@ -90,7 +95,10 @@ export class Register implements JobKeeper, Service {
 
   /** Registers, writes what has been answered, and reports late jobs. Never rejects. */
   run(): Promise<void> {
-    return (this.#polling ??= this.#poll().finally(() => (this.#polling = undefined)));
+    this.#polling ??= this.settle()
+      .then(() => this.#attempt(() => this.#reportLate()))
+      .finally(() => (this.#polling = undefined));
+    return this.#polling;
   }
 
   /** Sends what has not been sent, and waits for it. */
@@ -102,7 +110,8 @@ export class Register implements JobKeeper, Service {
   #onTick(event: TickEvent): void {
     const entry = this.#entries.get(event.job ?? event.name);
     const { scheduledAt = new Date(this.context.clock.wallMs()) } = event;
-    if (entry !== undefined && isAnswer(event, entry)) entry.answer(scheduledAt);
+    if (entry === undefined || !isAnswer(event, entry)) return;
+    if ((entry.answeredAt ?? scheduledAt) <= scheduledAt) entry.answeredAt = scheduledAt;
   }
 
   async #registerRequested(): Promise<void> {
@@ -177,11 +186,6 @@ export class Register implements JobKeeper, Service {
     this.context.events.warn(message);
   }
 
-  async #poll(): Promise<void> {
-    await this.settle();
-    await this.#attempt(() => this.#reportLate());
-  }
-
   async #sendAnswers(): Promise<void> {
     const unsent = [...this.#entries].flatMap(([job, { answeredAt, sentAt }]) =>
       answeredAt === undefined || answeredAt === sentAt ? [] : [{ job, answeredAt }],
@@ -247,10 +251,6 @@ class RegisterEntry {
     readonly job: AdmittedJob,
     readonly declared: DeclaredJob,
   ) {}
-
-  answer(scheduledAt: Date): void {
-    if ((this.answeredAt ?? scheduledAt) <= scheduledAt) this.answeredAt = scheduledAt;
-  }
 
   /** The newest time before this one that may be late. */
   dueBefore(before: Date): Date | undefined {

@@ -19,14 +19,8 @@ export interface DiscoveredMethod extends JobDeclaration {
 
 type InstanceWrapper = ReturnType<DiscoveryService['getProviders']>[number];
 
-interface Discovered {
-  /** All instances of the application, each with its guarded methods. */
-  readonly instances: ReadonlyMap<object, readonly DiscoveredMethod[]>;
-  /** One for each import of ScheduleModule. */
-  readonly registries: readonly SchedulerRegistry[];
-}
-
-export function discover(discovery: DiscoveryService): Discovered {
+/** All instances of the application, each with its guarded methods, and one registry for each import of ScheduleModule. */
+export function discover(discovery: DiscoveryService) {
   const wrappers = [...discovery.getControllers(), ...discovery.getProviders()];
   const all = wrappers.map(({ instance }) => instance as unknown);
   const found = new Map<object, readonly DiscoveredMethod[]>();

@@ -10,27 +10,19 @@ import { findSkippedKeys } from '../tick/ledger-snapshot';
 import { ConflictError, type OperatorAct } from './decide-act';
 import { checkedScope } from './run-name';
 
-export interface BackfillRange {
-  /** The first business date, `'YYYY-MM-DD'`. */
-  readonly from: string;
-  /** The last business date. */
-  readonly to: string;
-  readonly scope: string;
-  /** Also periods before the first recorded one. They may have been run and purged. */
-  readonly force: boolean;
-}
-
 /**
  * The business days of the range without a run, before the current period. A period in which the schedule has no time is left
  * out. The earliest comes first.
  *
+ * @param range from the first business date, `'YYYY-MM-DD'`, to the last one
+ * @param range.force also periods before the first recorded one. They may have been run and purged.
  * @throws ConflictError for a job with a key function, and for a range that begins before the job's first record
  * @throws CalendarError if the job's calendar fails
  */
 export async function periodsToAdd(
   context: LedgerContext,
   { policy, expectation: { schedule } }: PeriodicJob,
-  { from, to, scope, force }: BackfillRange,
+  { from, to, scope, force }: Record<'from' | 'to' | 'scope', string> & { readonly force: boolean },
 ): Promise<readonly CalendarPeriod[]> {
   checkedScope(scope);
   const periods = calendarPeriodsOf(policy);

@@ -1,6 +1,6 @@
 import { noneAfter, SchemaMismatchError } from '../../core';
 import { DAY_MS } from '../../core/duration';
-import { readKnownRegister } from '../known-register';
+import { knownRegister } from '../job-register';
 import { limitOf, retryTransient, type LedgerContext } from '../store-statements';
 
 /** The longest time for which a purge can keep runs: a century. */
@@ -28,7 +28,8 @@ export async function purgeRuns(
   keptMs: number | undefined,
   signal?: AbortSignal,
 ): Promise<number> {
-  const { jobs = [], unreadable = [] } = (keptMs && (await readKnownRegister(context))) || {};
+  const register = keptMs && (await knownRegister(context.store.jobs(limitOf(context))));
+  const { jobs = [], unreadable = [] } = register || {};
   const windows = [...jobs, ...unreadable].map(({ declared }) => declared?.catchUp?.windowMs ?? 0);
   const olderThanMs = keptMs && Math.max(keptMs, ...windows);
   const ofTicks = { olderThanMs: 0, keptTicks: KEPT_TICKS };

@@ -1,8 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { InvalidLockUseError } from '../../core';
 import { parsePositiveDuration, type Duration } from '../../core/duration';
-import { whyDisabled, type RegisteredJob } from '../job-register';
-import { declaredPolicy, readKnownRegister } from '../known-register';
+import { declaredPolicy, knownRegister, whyDisabled, type RegisteredJob } from '../job-register';
 import { periodOfKey } from '../periods/period-of-key';
 import { calendarPeriodsOf } from '../policy/job-policy';
 import { describeRun } from '../run';
@@ -28,7 +27,8 @@ const LONGEST_WAIT_DAYS = 7;
 export async function checkRequest(context: LedgerContext, job: string, { within, ...request }: RunRequest) {
   checkJob(job);
   const expiresInMs = parsePositiveDuration(within, 'within', LONGEST_WAIT_DAYS);
-  const { now, jobs } = (await readKnownRegister(context)) ?? (await context.store.jobs(limitOf(context)));
+  const read = () => context.store.jobs(limitOf(context));
+  const { now, jobs } = (await knownRegister(read())) ?? (await read());
   const registered = checkDeclared(job, jobs, now);
   const scope = scopeOf(registered, request.scope);
   const periodKey = await periodKeyOf(context, registered, { ...request, scope }, now);

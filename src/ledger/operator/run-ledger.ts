@@ -136,7 +136,9 @@ export class RunLedger {
   #jobOf(job: string): PeriodicJob {
     const known = this.options.jobOf(job);
     if (known !== undefined) return known;
-    throw notRegisteredError(job);
+    throw new InvalidLockUseError(
+      `Job '${job}' is not registered with this guard, so its periods are unknown here. Pass its instance to scheduleJobs, or create the job with guard.wrap.`,
+    );
   }
 }
 
@@ -149,10 +151,3 @@ refuseGone(RunLedger, 'guard.ledger', {
   forget: 'forget',
   purge: 'purge',
 });
-
-/** For operations that need the start and end of a job's periods. */
-function notRegisteredError(job: string): InvalidLockUseError {
-  return new InvalidLockUseError(
-    `Job '${job}' is not registered with this guard, so its periods are unknown here. Pass its instance to scheduleJobs, or create the job with guard.wrap.`,
-  );
-}

@@ -130,11 +130,6 @@ export function fixedScopeOf({ scope }: Pick<JobPolicy, 'scope'>): string {
   return typeof scope === 'string' ? scope : '';
 }
 
-export function checkScopeName(scope: unknown, job: string): asserts scope is string {
-  if (scope === '') return;
-  checkStoredName(scope, { as: `a scope of job '${job}'`, longest: LONGEST_KEY });
-}
-
 function checkScope({ scope, resume }: OncePerConfiguration, of: string): void {
   if (scope !== undefined && typeof scope !== 'string' && typeof scope !== 'function')
     refuseOption(`scope ${of}`, scope, 'it must be a string, or a function of the arguments');

@@ -28,7 +28,7 @@ import { describeRun, identityOf, isRunAhead, newRunOf } from '../run';
 import { limitOf, type LedgerContext } from '../store-statements';
 import { RunClaimer } from './claim-run';
 import { readSnapshot, type LedgerSnapshot, type PeriodRequest } from './ledger-snapshot';
-import { findCaughtUpPeriod, hasWork, planTick, type Tick, type TickPlan } from './plan-tick';
+import { findCaughtUpPeriod, hasWork, planTick, type Tick } from './plan-tick';
 import { currentContext } from './run-context';
 
 export class OncePerExecutor {
@@ -71,7 +71,9 @@ export class OncePerExecutor {
     const reason = own.kind === 'refused' ? own.reason : 'not-due';
     tick.isFinal = own.kind !== 'run' && own.kind !== 'skip' && reason === 'not-due';
     tick.caughtUpPeriod = findCaughtUpPeriod(request, snapshot, plan);
-    tick.overdue = overdueCount(plan);
+    // A running run is overdue only if its holder has crashed, which only the holder of the lock can detect.
+    const due = plan.overdue.filter(({ state }) => state !== 'running');
+    tick.overdue = due.length + plan.catchUp.length + (own.kind === 'run' ? 1 : 0);
     const refused = { executed: false, reason } as const;
     if (!hasWork(plan)) return refused;
     report.willRetry = request.willRetry && own.kind === 'run' && own.isNew;
@@ -233,12 +235,6 @@ export class OncePerExecutor {
     }
     return true;
   }
-}
-
-/** A running run is overdue only if its holder has crashed, which only the holder of the lock can detect. */
-function overdueCount({ own, overdue, catchUp }: TickPlan): number {
-  const due = overdue.filter(({ state }) => state !== 'running').length;
-  return due + catchUp.length + (own.kind === 'run' ? 1 : 0);
 }
 
 function startMs({ start }: Period): number {

@@ -50,7 +50,7 @@ export class RunLogs {
   }
 
   open(claim: Claim): RunLog {
-    if (this.#size > 0) captureOutput();
+    if (this.#size > 0) processState('captured-output', () => [process.stdout, process.stderr].map(capture));
     return new RunLog(this, claim, this.#size);
   }
 
@@ -160,10 +160,6 @@ class RunLog implements RunOutput {
  * Passes what a run writes to `process.stdout` and `process.stderr` to its log, too: `console` and Nest's logger write
  * there. The first run with `keepLog` wraps both streams, once per process.
  */
-function captureOutput(): void {
-  processState('captured-output', () => [process.stdout, process.stderr].map(capture));
-}
-
 function capture(stream: NodeJS.WriteStream): typeof stream.write {
   const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
   return (stream.write = (chunk: unknown, ...rest: unknown[]) => {

@@ -91,17 +91,12 @@ export interface ActResult {
   readonly ended?: StoredAct;
 }
 
-export interface DeskOptions {
-  /** Puts the instants of all texts into words that follow a verb. */
-  readonly when?: WhenOfJob;
-  /** Gets a line when an act begins to wait. Without it, an act that would wait is refused, or returns before. */
-  readonly note?: (text: string) => void;
-}
-
 /** Where an operator acts: at a guard, with a reason. */
 export class Desk {
   readonly parts: GuardParts;
+  /** Puts the instants of all texts into words that follow a verb. */
   readonly when: WhenOfJob;
+  /** Gets a line when an act begins to wait. Without it, an act that would wait is refused, or returns before. */
   readonly note: ((text: string) => void) | undefined;
   #jobs: Promise<JobCatalog> | undefined;
 
@@ -109,7 +104,7 @@ export class Desk {
   constructor(
     readonly guard: JobGuard,
     readonly by: OperatorAct,
-    { when = timeAt, note }: DeskOptions = {},
+    { when = timeAt, note }: Partial<Pick<Desk, 'when' | 'note'>> = {},
   ) {
     checkAct(by);
     this.parts = callsOf(guard).parts;
