@@ -220,18 +220,6 @@ void test('a guard that closes records how its requested run has ended', async (
   assert.deepEqual(await stateOf(of, 'report'), ['done', undefined]);
 });
 
-void test('a requested run that has ended is not interrupted if its history cannot be written', async (t: TestContext) => {
-  const of = bench();
-  const warnings: string[] = [];
-  of.guard.on('guard:warning', ({ message }) => void warnings.push(message));
-  await of.guard.runOverdue();
-  await request(of, 'close-day');
-  t.mock.method(of.runStore, 'change', () => Promise.reject(new LockStorageError('away')));
-  assert.equal((await of.guard.runOverdue()).started, 1);
-  assert.deepEqual(await stateOf(of, 'close-day'), ['done', undefined]);
-  assert.deepEqual(warnings, ["Could not record the outcome of the request to run job 'close-day'."]);
-});
-
 void test('a guard that closes waits for the read of requests that it has begun', async (t: TestContext) => {
   const of = bench();
   await of.guard.runOverdue();

@@ -1,4 +1,4 @@
-// More of this subject: faults/integrations/node-cron, bench/torture.test.ts, docs/node-cron.test.ts, docs/node-cron-code.test.ts
+// More of this subject: faults/integrations/node-cron, bench/torture.test.ts, docs/node-cron.test.ts
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
