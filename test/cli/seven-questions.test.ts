@@ -153,7 +153,7 @@ testOperated(
     assert.equal(
       await first(`history close-day ${today}`, 5),
       `close-day ${today} · times in UTC It completed at TIME. attempt 1, by OWNER ` +
-        'at event by details TIME requested anne@ops1 the bank was late',
+        'at event by details TIME run anne@ops1 the bank was late',
     );
   },
   ['mysql', 'mariadb', 'postgres', 'sqlite'],
