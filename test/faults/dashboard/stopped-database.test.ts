@@ -1,6 +1,7 @@
-import { daily, serveDashboard } from '../../support/benches/dashboard';
 import { closing } from '../../support/benches/closing';
+import { daily } from '../../support/benches/dashboard';
 import { OwnServerBench } from '../../support/benches/own-server';
+import { serveDashboard } from '../../support/benches/served-dashboard';
 import { createRunTables } from '../../support/databases/run-tables';
 import { inBrowser } from '../../support/processes/browser';
 import { testOnOwn } from '../../support/servers/test-on';

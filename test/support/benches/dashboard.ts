@@ -1,13 +1,10 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import type { JobGuard } from 'cronlatch';
 import { createJobGuard, createTables } from 'cronlatch/better-sqlite3';
-import { createDashboard, toNodeHandler } from 'cronlatch/dashboard';
 import { sqliteDatabase } from '../databases/fresh';
 import { testInBrowser } from '../processes/browser';
 import { closing } from './closing';
+import { serveDashboard } from './served-dashboard';
 
 /** A guard on a SQLite file, and its dashboard, which alice may operate. */
 export interface DashboardBench {
@@ -42,22 +39,6 @@ export function testDashboard(name: string, body: (bench: DashboardBench) => Pro
       await served.stop();
     }
   });
-}
-
-/** Alice may operate it. */
-export async function serveDashboard(guard: JobGuard, port = 0) {
-  const dashboard = createDashboard({ guard, access: () => ({ level: 'operate', actor: 'alice' }) });
-  const server = createServer(toNodeHandler(dashboard));
-  await once(server.listen(port, '127.0.0.1'), 'listening');
-  return {
-    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    stop: async (): Promise<void> => {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
-  };
 }
 
 async function runDaysAgo(guard: JobGuard, job: string, days: number, error?: Error): Promise<string> {

@@ -1,29 +1,27 @@
-const STATEMENTS = 14;
+/** The bookings in each file of the bank. */
+const BOOKINGS = Array.from({ length: 18 }, (_, index) => 310 + ((index * 137) % 700));
+const READ_AT_FIRST = 6;
 
-/** What a run of close-day printed that failed, and what it printed when it was run again. */
+/** What a run of close-day printed that failed, and what it printed and returned when it was run again. */
 export function closeDayLog(startedAt: number, againAt: number) {
-  const error = 'statement-07.xml ends after 412 of 980 bookings: the file of the bank is incomplete';
-  const line = (at: number, text: string): string => `${new Date(at).toISOString()} ${text}`;
-  const file = (index: number): string => `statement-${String(index + 1).padStart(2, '0')}.xml`;
-  const read = (index: number): string => `read ${file(index)}: ${310 + ((index * 137) % 700)} bookings`;
-  const first = Array.from({ length: 6 }, (_, index) => line(startedAt + 900 + index * 11_400, read(index)));
-  const second = Array.from({ length: STATEMENTS }, (_, index) =>
-    line(againAt + 60 + index * 90, index < 6 ? `skip ${file(index)}: read already` : read(index)),
-  );
+  const line = (at: number, text: string): string => `${new Date(at).toISOString()} ${text}\n`;
+  const fileOf = (index: number): string => `statement-${String(index + 1).padStart(2, '0')}.xml`;
+  const read = BOOKINGS.map((bookings, index) => `read ${fileOf(index)}: ${bookings} bookings`);
+  const total = BOOKINGS.reduce((sum, bookings) => sum + bookings);
+  const begin = `close-day: ${BOOKINGS.length} statements to read`;
+  const message = `${fileOf(READ_AT_FIRST)} ends after 212 of ${BOOKINGS[READ_AT_FIRST]} bookings: the file is incomplete`;
+  const first = [begin, ...read.slice(0, READ_AT_FIRST), `error: ${message}`, 'the day stays open'];
+  const second = [
+    begin,
+    ...read.map((text, index) => (index < READ_AT_FIRST ? `${fileOf(index)} is stored already` : text)),
+    `matched ${total - 27} of ${total} bookings, 27 to clear by hand`,
+    'balance 184220.17 EUR, as the bank reports it',
+    'day closed',
+  ];
   return {
-    error,
-    first: [
-      line(startedAt, `close-day: ${STATEMENTS} statements to read`),
-      ...first,
-      line(startedAt + 70_900, `error: ${error}`),
-      line(startedAt + 70_950, 'nothing was booked: the transaction was rolled back'),
-    ],
-    second: [
-      line(againAt, `close-day: ${STATEMENTS} statements to read`),
-      ...second,
-      line(againAt + 1500, 'matched 8,213 of 8,240 bookings, 27 to clear by hand'),
-      line(againAt + 1700, 'balance 184,220.17 EUR, as the bank reports it'),
-      line(againAt + 2250, 'day closed'),
-    ],
+    message,
+    bookings: total,
+    first: first.map((text, index) => line(startedAt + index * 8870, text)).join(''),
+    second: second.map((text, index) => line(againAt + index * 104, text)).join(''),
   };
 }

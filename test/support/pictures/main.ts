@@ -1,26 +1,31 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createJobGuard } from 'cronlatch/better-sqlite3';
-import { createDashboard, toNodeHandler } from 'cronlatch/dashboard';
+import { closing } from '../benches/closing';
+import { serveDashboard } from '../benches/served-dashboard';
+import { CHROMIUM, launchChromium } from '../processes/chromium';
+import { drawPictures } from './pictures';
 import { fillSample, refreshSample } from './sample';
 
 const folder = mkdtempSync(join(tmpdir(), 'cronlatch-pictures-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+process.on('exit', () => rmSync(folder, { recursive: true }));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit());
 
 async function main(): Promise<void> {
   const file = join(folder, 'sample.sqlite');
   await fillSample(file);
   setInterval(() => refreshSample(file), 10_000).unref();
-  const guard = await createJobGuard(`sqlite:${file}`, { pollInterval: false });
-  const dashboard = createDashboard({ guard, access: () => ({ level: 'operate', actor: 'anne' }) });
-  const server = createServer(toNodeHandler(dashboard));
-  await once(server.listen(Number(process.env['PORT'] ?? 0), '127.0.0.1'), 'listening');
-  console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  await using guard = closing(await createJobGuard(`sqlite:${file}`, { pollInterval: false }));
+  await using served = closing(await serveDashboard(guard, Number(process.env['PORT'] ?? 0), 'anne'));
+  if (CHROMIUM === undefined) {
+    console.log(served.address);
+    return await new Promise(() => {});
+  }
+  await using browser = closing(await launchChromium(CHROMIUM));
+  const runs = await guard.ledger.list({ job: 'close-day', limit: 10 });
+  const { periodKey = '' } = runs.find(({ generation }) => generation > 0) ?? {};
+  for (const drawn of await drawPictures(browser, served.address, periodKey)) console.log(drawn);
 }
 
 void main();

@@ -1,19 +1,16 @@
 import { createJobGuard, createTables } from 'cronlatch/better-sqlite3';
 import { newHoldOwner } from '#cronlatch/core/lease/hold-owner';
-import { periodAt } from '#cronlatch/ledger/periods/period';
 import { Schedule } from '#cronlatch/ledger/periods/schedule';
 import { closeDayLog } from './close-day-log';
 import { SAMPLE_JOBS, TIME_ZONE, type SampleJob } from './sample-jobs';
-import { SampleRows, us, type SampleAttempt, type SampleRun } from './sample-rows';
+import { SampleRows, type SampleRun } from './sample-rows';
 
 const [SECOND, MINUTE, DAY] = [1000, 60_000, 86_400_000];
 /** A run that was due later than this may not have ended. */
 const SETTLED_MS = 15 * MINUTE;
 /** A guard keeps no more runs of a once-per-tick job. */
 const MOST_TICKS = 1000;
-const INSTANCES = ['web-1/2708', 'web-2/2710'];
-const CRASHED = 'web-2/2710';
-const LEASE_MS = MINUTE;
+const [WEB_1, WEB_2] = ['web-1/2708', 'web-2/2710'];
 
 /**
  * Fills an empty SQLite database with the jobs of a company and ninety days of runs. They end at the current time, and are the
@@ -25,94 +22,80 @@ export async function fillSample(file: string): Promise<void> {
   const rows = new SampleRows(file);
   const now = Date.now();
   rows.inOneStep(() => {
-    for (const [index, job] of SAMPLE_JOBS.entries()) fillJob(rows, job, { now, random: seeded(index + 1) });
+    for (const [index, job] of SAMPLE_JOBS.entries()) fillJob(rows, job, now, seeded(index + 1));
     pauseReminders(rows, now);
-    rows.change('UPDATE cronlatch_job SET declared_at = ?', us(now - 90 * DAY));
+    rows.update('cronlatch_job', { declared_at: now - 90 * DAY, registered_by: WEB_1 });
   });
   rows.close();
   refreshSample(file);
 }
 
-/** What living instances go on writing: that they are there, and that the rebuild still has its lock. */
+/** What living instances go on writing: that they answer ticks, and that they renew a lock. */
 export function refreshSample(file: string): void {
   const rows = new SampleRows(file);
-  const now = us(Date.now());
-  const registered = 'UPDATE cronlatch_job SET answered_at = ?, registered_at = ?, registered_by = ?';
-  rows.change(registered, now, now, INSTANCES[0]!);
-  const held = `UPDATE shedlock SET lock_until = ? WHERE name = 'rebuild-search-index'`;
-  rows.change(held, us(Date.now() + LEASE_MS));
+  const now = Date.now();
+  rows.update('cronlatch_job', { answered_at: now, registered_at: now });
+  rows.update('shedlock', { lock_until: now + MINUTE }, `name = 'rebuild-search-index'`);
   rows.close();
 }
 
 async function declareJobs(file: string): Promise<void> {
   const options = { pollInterval: false, logger: false, defaultTimeZone: TIME_ZONE } as const;
   const guard = await createJobGuard(`sqlite:${file}`, options);
-  for (const { configuration, schedule } of SAMPLE_JOBS)
-    guard.wrap(configuration, () => {}, {
-      schedule:
-        typeof schedule === 'number' ? { every: schedule } : { expression: schedule, timeZone: TIME_ZONE },
-    });
+  for (const { name, oncePer, enabled, schedule: when, lock } of SAMPLE_JOBS) {
+    const schedule = typeof when === 'number' ? { every: when } : { expression: when, timeZone: TIME_ZONE };
+    const times = lock ?? { lockAtMostFor: '1m', keepAlive: true };
+    guard.wrap({ name, oncePer, enabled, ...times }, () => {}, { schedule });
+  }
   await guard.close();
 }
 
-interface Moment {
-  readonly now: number;
-  /** @returns at least 0, and less than 1 */
-  readonly random: () => number;
-}
+/** @returns at least 0, and less than 1 */
+type Random = () => number;
 
-function fillJob(rows: SampleRows, job: SampleJob, { now, random }: Moment): void {
-  const { name, oncePer } = job.configuration;
-  if (job.usualMs === undefined || oncePer === undefined || typeof oncePer.period === 'function') return;
-  const kind = oncePer.period;
-  const ticks = ticksOf(job, now).slice(kind === 'tick' ? -MOST_TICKS : 0);
+function fillJob(rows: SampleRows, job: SampleJob, now: number, random: Random): void {
+  const ticks = job.usualMs === undefined ? [] : ticksOf(job, now);
   for (const [index, tickAt] of ticks.entries()) {
-    const daysAgo = ticks.length - 1 - index;
-    const run = usualRun({ name, kind, ...job, usualMs: job.usualMs }, tickAt, random);
-    const special = SPECIAL[name]?.[daysAgo];
+    const run = usualRun(job, tickAt, random);
+    const special = SPECIAL[job.name]?.[ticks.length - 1 - index];
     if (special === undefined) rows.run(run);
     else special(rows, run, now);
   }
 }
 
 /** Those of ninety days, the earliest first. */
-function ticksOf({ schedule }: SampleJob, now: number): number[] {
+function ticksOf({ schedule, oncePer }: SampleJob, now: number): number[] {
   if (typeof schedule === 'number') {
-    const newest = now - SECOND - (now % schedule);
+    const newest = Math.floor((now - SECOND) / schedule) * schedule;
     return Array.from({ length: MOST_TICKS }, (_, back) => newest - back * schedule).reverse();
   }
   const times = Schedule.of([{ expression: schedule, timeZone: TIME_ZONE, dialect: 'croner' }]);
-  const from = new Date(now - 90 * DAY);
-  return (times?.following(from, 90 * 24) ?? [])
-    .map((at) => at.getTime())
-    .filter((at) => at < now - SETTLED_MS);
+  const all = times?.following(new Date(now - 90 * DAY), 90 * 24) ?? [];
+  const ended = all.map((at) => at.getTime()).filter((at) => at < now - SETTLED_MS);
+  return ended.slice(oncePer?.period === 'tick' ? -MOST_TICKS : 0);
 }
 
-type Usual = Pick<SampleRun, 'kind'> &
-  Pick<SampleJob, 'counts' | 'error'> & { readonly name: string; readonly usualMs: number };
-
-/** One in 20 takes twice as long, and if the job can fail, one in 25 needs a second attempt. */
-function usualRun(
-  { name, kind, usualMs, counts, error }: Usual,
-  tickAt: number,
-  random: Moment['random'],
-): SampleRun {
+/** One in 20 takes twice as long, and if the job can fail, one in 16 needs a second attempt. */
+function usualRun({ name: job, ...of }: SampleJob, tickAt: number, random: Random): SampleRun {
+  const { oncePer, usualMs = 0, counts, error } = of;
+  const kind = typeof oncePer?.period === 'string' ? oncePer.period : 'day';
   const tookMs = usualMs * (0.8 + 0.4 * random()) * (random() < 0.05 ? 2 : 1);
   const startedAt = tickAt + 40 + 700 * random();
-  const instance = INSTANCES[random() < 0.5 ? 0 : 1]!;
-  const failed = { startedAt, finishedAt: startedAt + tookMs * 0.3, error: stackOf(error ?? ''), instance };
-  const isRetried = random() < 0.04 && error !== undefined;
-  const begin = isRetried ? failed.finishedAt + MINUTE : startedAt;
-  const completed = { startedAt: begin, finishedAt: begin + tookMs, instance };
+  const instance = random() < 0.5 ? WEB_1 : WEB_2;
+  const isRetried = random() < 0.06 && error !== undefined;
+  const failedAt = startedAt + tookMs / 3;
+  const again = isRetried ? failedAt + MINUTE : startedAt;
+  const completed = { startedAt: again, finishedAt: again + tookMs, instance };
+  const failed = { startedAt, finishedAt: failedAt, error: errorOf(job, error), instance };
   return {
-    ...{ job: name, kind, tickAt, state: 'completed' },
-    attempts: isRetried ? [failed, completed] : [completed],
-    ...(counts && { result: { [counts]: Math.round(400 + 900 * random()) } }),
+    ...{ job, kind, tickAt, state: 'completed', attempts: isRetried ? [failed, completed] : [completed] },
+    result: counts === undefined ? undefined : { [counts]: Math.round(400 + 900 * random()) },
   };
 }
 
-function stackOf(message: string, name = 'Error'): string {
-  return `${name}: ${message}\n    at process.processTicksAndRejections (node:internal/process/task_queues:105:5)`;
+/** As the job of that name throws it. */
+function errorOf(job: string, message = '', name = 'Error'): string {
+  return `${name}: ${message}\n    at run (/app/dist/jobs/${job}.js:48:11)`;
 }
 
 type Special = (rows: SampleRows, run: SampleRun, now: number) => void;
@@ -128,74 +111,73 @@ const SPECIAL: Readonly<Record<string, Readonly<Record<number, Special>>>> = {
 };
 
 function failTwice(rows: SampleRows, run: SampleRun): void {
-  const error = stackOf(SAMPLE_JOBS.find(({ configuration }) => configuration.name === run.job)?.error ?? '');
-  const attempts = [0, MINUTE + 21 * SECOND].map((after, index): SampleAttempt => {
-    const startedAt = run.tickAt + 300 + after;
-    return { startedAt, finishedAt: startedAt + 21 * SECOND, error, instance: INSTANCES[index]! };
-  });
-  rows.run({ ...run, attempts, state: 'failed', reason: 'exhausted', result: undefined });
+  const { error: message } = SAMPLE_JOBS.find(({ name }) => name === run.job) ?? {};
+  const [startedAt, tookMs, error] = [run.tickAt + 300, 21 * SECOND, errorOf(run.job, message)];
+  const first = { startedAt, finishedAt: startedAt + tookMs, error, instance: WEB_1 };
+  const secondAt = first.finishedAt + MINUTE;
+  const second = { startedAt: secondAt, finishedAt: secondAt + tookMs, error, instance: WEB_2 };
+  rows.run({ ...run, attempts: [first, second], state: 'failed', reason: 'exhausted', result: undefined });
 }
 
-/** Its process was killed after 20 s, and another instance has seen that its lease has ended. */
+/** Its process was killed after 20 s, and another instance has found its lease expired a minute later. */
 function interrupt(rows: SampleRows, run: SampleRun): void {
   const startedAt = run.tickAt + 210;
-  const attempts = [{ startedAt, finishedAt: startedAt + 20 * SECOND + LEASE_MS, instance: CRASHED }];
+  const attempts = [{ startedAt, finishedAt: startedAt + 20 * SECOND + MINUTE, instance: WEB_2 }];
   rows.run({ ...run, attempts, state: 'interrupted', reason: 'lease-ended', result: undefined });
 }
 
 function deadlock(rows: SampleRows, run: SampleRun): void {
-  const [attempt] = run.attempts;
-  const attempts = [{ ...attempt!, error: stackOf('deadlock detected', 'DatabaseError') }];
-  rows.run({ ...run, attempts, state: 'failed', reason: 'exhausted', result: undefined });
+  const error = errorOf(run.job, 'deadlock detected', 'DatabaseError');
+  const attempts = run.attempts.map((attempt) => ({ ...attempt, error }));
+  rows.run({ ...run, attempts, state: 'failed', reason: 'exhausted' });
 }
 
-/** If its tick was earlier, an operator has run it again. */
+/** If its tick was too long ago, an operator has run it again. */
 function leaveRunning(rows: SampleRows, run: SampleRun, now: number): void {
-  const isOfTick = now - run.tickAt < 80 * MINUTE;
+  const isOfTick = now - run.tickAt < 70 * MINUTE;
   const startedAt = isOfTick ? run.tickAt + 300 : now - 6 * MINUTE;
-  const attempt = { startedAt, instance: CRASHED };
-  const attempts = isOfTick ? [attempt] : [{ ...attempt, generation: 1 }];
+  const generation = isOfTick ? 0 : 1;
+  const attempts = [{ startedAt, generation, instance: WEB_2 }];
   const id = rows.run({ ...run, attempts, state: 'running', result: undefined });
+  if (!isOfTick) {
+    const by = { actor: 'tom', reason: 'new synonyms' };
+    rows.rerun({ id, of: run, before: 'completed' }, startedAt - 20 * SECOND, by);
+  }
   const total = 48_200;
   const done = Math.floor((total * (now - startedAt)) / (72 * MINUTE));
-  const generation = isOfTick ? 0 : 1;
-  rows.log(id, [`${done} of ${total} documents`], { at: now, generation, progress: [done, total] });
-  rows.lock(run.job, `${rows.owner(CRASHED)}/18`, startedAt, now + LEASE_MS);
-  if (isOfTick) return;
-  const act = { at: startedAt - 20 * SECOND, actor: 'tom', verb: 'rerun', reason: 'new synonyms' };
-  rows.act({ ...act, job: run.job, period: keyOf(run) }, { id, state: 'completed' });
+  const lines = `${done} of ${total} documents\n`;
+  rows.insert('cronlatch_run_log', { run_id: id, generation, attempt: 1, at: now, lines, done, total });
+  const lease = { locked_at: startedAt, fencing_token: startedAt, lock_until: now + MINUTE };
+  rows.insert('shedlock', { name: run.job, locked_by: `${rows.owner(WEB_2)}/18`, ...lease });
 }
 
 /** It failed, and completed when an operator ran it again in the morning. */
 function runAgain(rows: SampleRows, run: SampleRun): void {
-  const startedAt = run.tickAt + 380;
-  const failedAt = startedAt + 71 * SECOND;
-  const againAt = run.tickAt + 5.5 * 60 * MINUTE;
-  const { error, first, second } = closeDayLog(startedAt, againAt);
-  const attempts = [
-    { startedAt, finishedAt: failedAt, error: stackOf(error, 'FatalJobError'), instance: INSTANCES[0]! },
-    { startedAt: againAt, finishedAt: againAt + 2300, generation: 1, instance: INSTANCES[1]! },
-  ];
-  const id = rows.run({ ...run, attempts });
-  const act = { at: againAt - 24 * SECOND, actor: 'anne', verb: 'rerun', reason: 'bank sent the file again' };
-  rows.act({ ...act, job: run.job, period: keyOf(run) }, { id, state: 'failed' });
-  rows.log(id, first, { at: failedAt });
-  rows.log(id, second, { at: againAt + 2300, generation: 1 });
+  const [startedAt, againAt] = [run.tickAt + 380, run.tickAt + 330 * MINUTE];
+  const { message, bookings, first, second } = closeDayLog(startedAt, againAt);
+  const error = errorOf(run.job, message, 'FatalJobError');
+  const failed = { startedAt, finishedAt: startedAt + 71 * SECOND, error, instance: WEB_1 };
+  const completed = { startedAt: againAt, finishedAt: againAt + 2300, generation: 1, instance: WEB_2 };
+  const id = rows.run({ ...run, attempts: [failed, completed], result: { bookings } });
+  const by = { actor: 'anne', reason: 'bank sent the file again' };
+  rows.rerun({ id, of: run, before: 'failed' }, againAt - 24 * SECOND, by);
+  for (const [generation, [lines, at]] of [
+    [first, failed.finishedAt] as const,
+    [second, againAt] as const,
+  ].entries())
+    rows.insert('cronlatch_run_log', { run_id: id, generation, attempt: 1, at, lines });
 }
 
 function pauseReminders(rows: SampleRows, now: number): void {
   const [job, actor, at] = ['send-reminders', 'anne', now - 23 * MINUTE];
   const reason = 'mail provider asked us to stop, INC-4711';
-  rows.lock(job, newHoldOwner(actor, reason, new Date(at)), at, now + 62 * MINUTE);
-  rows.act({ at, actor, verb: 'pause', job, lock: job, reason });
-}
-
-function keyOf({ tickAt, kind }: SampleRun): string {
-  return periodAt(new Date(tickAt), { kind, timeZone: TIME_ZONE }).key;
+  const lock = { name: job, locked_by: newHoldOwner(actor, reason, new Date(at)), locked_at: at };
+  rows.insert('shedlock', { ...lock, lock_until: now + 62 * MINUTE, fencing_token: at });
+  rows.act(at, { actor, verb: 'pause', job_name: job, lock_name: job, reason });
 }
 
 /** Numbers that look random, and are the same each time: mulberry32. */
-function seeded(seed: number): () => number {
+function seeded(seed: number): Random {
   let state = seed * 0x9e3779b9;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
