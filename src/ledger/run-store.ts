@@ -1,7 +1,8 @@
 import type { StatementOptions } from '../core';
 import type { JobAnswer, JobRegister, JobRegistration } from './job-register';
 import type { ActStore } from './act-store';
-import type { Claim, LatestRun, Run, RunEvent, RunEventKind, RunKey, RunPeriod, RunSummary } from './run';
+import type { Claim, LatestRun, Run, RunCount, RunEvent } from './run';
+import type { RunEventKind, RunKey, RunPeriod, RunSummary } from './run';
 import type { RunLogStore } from './run-log-store';
 import type { RunState } from './run-state';
 
@@ -147,6 +148,11 @@ export interface RunStore {
   latest(options: StatementOptions): Promise<readonly LatestRun[]>;
   /** One plain read, for an overview: runs without their results and errors, the newest period first. */
   summaries(query: SummaryQuery, options: StatementOptions): Promise<readonly RunSummary[]>;
+  /**
+   * One grouped plain read, for an overview of jobs that run per tick: at most 50,000 groups, the newest first. Time zones
+   * have offsets in quarters of an hour, so the quarters add up to the days of any of them.
+   */
+  counts(query: Omit<SummaryQuery, 'limit'>, options: StatementOptions): Promise<readonly RunCount[]>;
   /** Of each job, the runs whose period begins at its instant or later, in no order. At most 100,000. */
   since(starts: ReadonlyMap<string, Date>, options: StatementOptions): Promise<readonly RunSummary[]>;
   /** The oldest first. */

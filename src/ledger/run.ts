@@ -58,6 +58,17 @@ export interface RunSummary extends RunKey, RunPeriod {
   readonly updatedAt: Date;
 }
 
+/** How many runs of one job and state have a period that begins in one quarter of an hour, in UTC. */
+export interface RunCount {
+  readonly job: string;
+  readonly state: RunState;
+  /** The start of the quarter. */
+  readonly start: Date;
+  readonly count: number;
+  /** The mean time from start to finish of the runs that have both. `undefined` if none has. */
+  readonly meanMs: number | undefined;
+}
+
 export interface Run extends RunSummary {
   /** The handler's result as JSON. If it is longer than 64 KiB, it is cut and marked. */
   readonly result: string | undefined;

@@ -8,6 +8,7 @@ import {
   type RunEvent,
   type RunKey,
   type LatestRun,
+  type RunCount,
   type RunSummary,
 } from '../../ledger/run';
 import type {
@@ -26,6 +27,7 @@ import type {
 import { isOurs } from '../../ledger/tick/decide-outcome';
 import {
   copyOf,
+  countRuns,
   InMemoryRuns,
   eventAt,
   isFinal,
@@ -148,6 +150,12 @@ export class InMemoryRunStore implements RunStore {
         .sort((a, b) => placeInTime(b) - placeInTime(a))
         .slice(0, limit)
         .map(summarize),
+    );
+  }
+
+  counts({ jobs, from, to }: Omit<SummaryQuery, 'limit'>): Promise<readonly RunCount[]> {
+    return inOneStep(() =>
+      countRuns(this.#all().filter((run) => jobs.includes(run.job) && isWithin(run, from, to))),
     );
   }
 

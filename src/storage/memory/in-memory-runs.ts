@@ -1,5 +1,12 @@
 import { systemClock, type Clock } from '../../core';
-import { placeInTime, type Run, type RunEvent, type RunKey, type RunSummary } from '../../ledger/run';
+import {
+  placeInTime,
+  type Run,
+  type RunCount,
+  type RunEvent,
+  type RunKey,
+  type RunSummary,
+} from '../../ledger/run';
 import type { NewRun, NewRunEvent } from '../../ledger/run-store';
 import { InMemoryJobs } from './in-memory-jobs';
 
@@ -87,6 +94,33 @@ export function eventAt(now: Date, event: NewRunEvent): RunEvent {
 
 export function summarize({ result: _result, error: _error, ...summary }: Run): RunSummary {
   return copyOf(summary);
+}
+
+const QUARTER_MS = 15 * 60 * 1000;
+const MOST_COUNTS = 50_000;
+
+/** @param runs with a period */
+export function countRuns(runs: readonly Run[]): RunCount[] {
+  const groups = new Map<
+    string,
+    Omit<RunCount, 'count' | 'meanMs'> & { count: number; durations: number[] }
+  >();
+  for (const run of runs) {
+    const { job, state, startedAt, finishedAt } = run;
+    const start = new Date(Math.floor(placeInTime(run) / QUARTER_MS) * QUARTER_MS);
+    const key = JSON.stringify([job, state, start]);
+    const group = groups.get(key) ?? { job, state, start, count: 0, durations: [] };
+    group.count += 1;
+    if (startedAt && finishedAt) group.durations.push(finishedAt.getTime() - startedAt.getTime());
+    groups.set(key, group);
+  }
+  return [...groups.values()]
+    .map(({ durations: all, ...group }) => ({
+      ...group,
+      meanMs: all.length === 0 ? undefined : all.reduce((sum, ms) => sum + ms, 0) / all.length,
+    }))
+    .sort((a, b) => b.start.getTime() - a.start.getTime())
+    .slice(0, MOST_COUNTS);
 }
 
 export function overdueSince({ state, nextAttemptAt, startedAt, createdAt }: Run): Date {

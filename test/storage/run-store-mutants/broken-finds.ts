@@ -100,6 +100,30 @@ export const BROKEN_FINDS: Mutants<BrokenRunStore> = {
       summaries: ({ from, to, limit }) => store.find({ from, to, limit, order: 'newest-first' }),
     }),
   },
+  'runs of the given jobs are counted by state and quarter of an hour, the newest first (L7)': {
+    'ignores the jobs in a query for counts': ({ store, runs }) => ({
+      counts: (query) => store.counts({ ...query, jobs: runs.rows().map(({ run }) => run.job) }),
+    }),
+    'counts a run that begins at to': ({ store }) => ({
+      counts: ({ to, ...query }) => store.counts({ ...query, to: new Date(Number(to) + 1) }),
+    }),
+    'returns the oldest counts first': ({ store }) => ({
+      counts: async (query) => (await store.counts(query)).toReversed(),
+    }),
+    'returns a mean of 0 for runs without durations': ({ store }) => ({
+      counts: async (query) =>
+        (await store.counts(query)).map((each) => ({ ...each, meanMs: each.meanMs ?? 0 })),
+    }),
+  },
+  'a count of runs before 1970 has the start of its quarter, too (L7)': {
+    'rounds instants toward 1970': ({ store }) => ({
+      counts: async (query) =>
+        (await store.counts(query)).map((each) => ({
+          ...each,
+          start: new Date(Number(each.start) + 900_000),
+        })),
+    }),
+  },
   'the runs of each job since its own start are returned, without result and error (L7)': {
     'returns the runs of each job since the earliest start': ({ store }) => ({
       since(starts) {

@@ -126,7 +126,9 @@ testOnServers('each step of the ledger costs the expected number of statements',
     LIMIT,
   );
   await store.overdue([RUNNING.job], LIMIT);
-  await store.summaries({ jobs: ['a', 'b', 'c'], from: new Date(0), to: new Date(), limit: 10 }, LIMIT);
+  const query = { jobs: ['a', 'b', 'c'], from: new Date(0), to: new Date() };
+  await store.summaries({ ...query, limit: 10 }, LIMIT);
+  await store.counts(query, LIMIT);
 
   const begin = bench.server === 'postgres' ? 'BEGIN' : 'START';
   // Read once, because the log that a server shares among all tests is long.
@@ -140,6 +142,7 @@ testOnServers('each step of the ledger costs the expected number of statements',
     ...[begin, 'SELECT', 'UPDATE', 'INSERT', 'COMMIT'], // change
     'SELECT', // overdue
     'SELECT', // summaries
+    'SELECT', // counts
   ]);
 });
 

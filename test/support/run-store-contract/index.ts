@@ -5,6 +5,7 @@ import { completing, deletedRuns } from './completing';
 import { crowd } from './crowd';
 import { events } from './events';
 import { exactKeys, exactTexts } from './exact-keys';
+import { counting } from './counting';
 import { finding, latest, overdue, since, summaries } from './finding';
 import { CAPABILITIES, type LackedRunStoreCapabilities } from './fixture';
 import type { Instances, RunStoreBasics, RunStoreCapability, RunStoreFixture } from './fixture';
@@ -38,6 +39,7 @@ const ALL_CASES = [
   finding,
   latest,
   summaries,
+  counting,
   since,
   events,
   purging,

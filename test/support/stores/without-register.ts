@@ -4,6 +4,7 @@ import type { RunStore } from '#cronlatch/ledger/run-store';
 export class WithoutRegister {
   readonly latest: RunStore['latest'] = () => Promise.resolve([]);
   readonly summaries: RunStore['summaries'] = () => Promise.resolve([]);
+  readonly counts: RunStore['counts'] = () => Promise.resolve([]);
   readonly registerJobs: RunStore['registerJobs'] = () => Promise.resolve();
   readonly jobs: RunStore['jobs'] = () => Promise.resolve({ now: new Date(), jobs: [] });
   readonly since: RunStore['since'] = () => Promise.resolve([]);

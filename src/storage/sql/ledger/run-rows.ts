@@ -4,6 +4,7 @@ import type { OverdueScope, Peek, PeekRequest } from '../../../ledger/run-store'
 import {
   describeRun,
   type Run,
+  type RunCount,
   type RunEvent,
   type RunEventKind,
   type RunSummary,
@@ -86,6 +87,19 @@ export function readSummary(row: SqlRow): RunSummary {
     reason: readText(row['reason']),
     createdAt: readRequiredInstant(row, 'created_at', subject),
     updatedAt: readRequiredInstant(row, 'updated_at', subject),
+  };
+}
+
+export function readCount(row: SqlRow): RunCount {
+  const { job } = readScope(row);
+  const subject = `the number of runs of job '${job}'`;
+  const meanUs = readInteger(row, 'mean_us', subject);
+  return {
+    job,
+    state: row['state'] as RunState,
+    start: readRequiredInstant(row, 'quarter_start', subject),
+    count: Number(row['runs']),
+    meanMs: meanUs === undefined ? undefined : meanUs / 1000,
   };
 }
 

@@ -125,12 +125,13 @@ export class RunStatements {
   }
 
   /** @param query with at least one job. Its limit is rounded up, as that of `find`. */
-  summaries({ jobs, from: notBefore, to: before, limit }: SummaryQuery): SqlStatement {
-    // A list that is not full repeats its last job, so that few statements are prepared.
-    const places = Array.from({ length: roundedUp(jobs.length) }, (_, number) => number);
-    const listed = places.map((number) => [`job${number}`, jobs[number] ?? jobs.at(-1)] as const);
-    const text = `${this.#texts.summaries(listed.length)} LIMIT ${roundedUp(limit)}`;
-    return this.#bind(text, { ...Object.fromEntries(listed), notBefore, before });
+  summaries({ limit, ...query }: SummaryQuery): SqlStatement {
+    return this.#ofJobs(query, (jobs) => `${this.#texts.summaries(jobs)} LIMIT ${roundedUp(limit)}`);
+  }
+
+  /** @param query with at least one job */
+  counts(query: Omit<SummaryQuery, 'limit'>): SqlStatement {
+    return this.#ofJobs(query, this.#texts.counts);
   }
 
   since(starts: ReadonlyMap<string, Date>): SqlStatement {
@@ -161,6 +162,16 @@ export class RunStatements {
     return [markPurged, deleteEvents, deleteRuns].map((text) =>
       this.#bind(text, { ids: JSON.stringify(ids) }),
     );
+  }
+
+  #ofJobs(
+    { jobs, from: notBefore, to: before }: Omit<SummaryQuery, 'limit'>,
+    textFor: (jobs: number) => string,
+  ): SqlStatement {
+    // A list that is not full repeats its last job, so that few statements are prepared.
+    const places = Array.from({ length: roundedUp(jobs.length) }, (_, number) => number);
+    const listed = places.map((number) => [`job${number}`, jobs[number] ?? jobs.at(-1)] as const);
+    return this.#bind(textFor(listed.length), { ...Object.fromEntries(listed), notBefore, before });
   }
 
   #bind(text: string, values: RunValues): SqlStatement {

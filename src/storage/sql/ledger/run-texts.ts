@@ -5,6 +5,8 @@ import { fieldsOf } from './job-statements';
 
 export type RunTexts = ReturnType<typeof runTexts>;
 
+const QUARTER_US = 15 * 60 * 1_000_000;
+
 /**
  * The statements of one ledger. The dialects differ only in their words. Instants and durations are parameters in
  * microseconds, or `null`.
@@ -37,6 +39,12 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: TableSha
     from: `period_start >= ${at(':notBefore')}`,
     to: `period_start < ${at(':before')}`,
   };
+  const ofJobsInPeriod = (jobs: number): string => {
+    const listed = Array.from({ length: jobs }, (_, number) => `:job${number}`).join(', ');
+    const ofJobs = jobs === 1 ? is('job_name', listed) : `job_name IN (${listed})`;
+    return `${ofJobs} AND ${findBy.from} AND ${findBy.to}`;
+  };
+  const start = us('r.period_start');
   return {
     /**
      * For so many requests, whose parameters end with their numbers. Returns each run that one of them requests, and for
@@ -104,12 +112,14 @@ export function runTexts(tables: RunTables, dialect: SqlDialect, shape: TableSha
      * For so many jobs, whose parameters end with their numbers. A limit must follow. With a JSON array, the planners cannot
      * estimate the number of jobs, and MySQL and PostgreSQL sort all runs of the period before they apply the limit.
      */
-    summaries: (jobs: number): string => {
-      const listed = Array.from({ length: jobs }, (_, number) => `:job${number}`).join(', ');
-      return `SELECT ${summaryFields} FROM ${run} r
-        WHERE ${jobs === 1 ? is('job_name', listed) : `job_name IN (${listed})`} AND ${findBy.from} AND ${findBy.to}
-        ORDER BY r.period_start DESC, r.id DESC`;
-    },
+    summaries: (jobs: number): string => `SELECT ${summaryFields} FROM ${run} r WHERE ${ofJobsInPeriod(jobs)}
+      ORDER BY r.period_start DESC, r.id DESC`,
+    /** For so many jobs, like `summaries`. The remainder of an instant before 1970 is negative, so it is taken twice. */
+    counts: (jobs: number): string => `SELECT r.job_name AS job_name, r.state AS state,
+        ${start} - (${start} % ${QUARTER_US} + ${QUARTER_US}) % ${QUARTER_US} AS quarter_start, COUNT(*) AS runs,
+        ROUND(AVG(${us('r.finished_at')} - ${us('r.started_at')})) AS mean_us
+      FROM ${run} r WHERE ${ofJobsInPeriod(jobs)}
+      GROUP BY r.job_name, r.state, quarter_start ORDER BY quarter_start DESC LIMIT 50000`,
     /** For the elements of the JSON array `:jobs`. */
     since: `SELECT ${summaryFields} FROM ${words.elements(':jobs', { job: 'text', since: 'integer' })}
       JOIN ${run} r ON r.job_name = j.job AND r.period_start >= ${at('j.since')} LIMIT 100000`,

@@ -7,7 +7,7 @@ import {
 } from '../../../core';
 import type { JobAnswer, JobRegister, JobRegistration } from '../../../ledger/job-register';
 import { describeRun } from '../../../ledger/run';
-import type { Claim, LatestRun, Run, RunEvent, RunKey, RunSummary } from '../../../ledger/run';
+import type { Claim, LatestRun, Run, RunCount, RunEvent, RunKey, RunSummary } from '../../../ledger/run';
 import type {
   Decision,
   FoundRun,
@@ -39,7 +39,16 @@ import { answeredJson, jobTexts, readJobs, registeredJson, statementsOn } from '
 import { PurgeWalk } from './purge-walk';
 import { SqlActStore } from './sql-act-store';
 import { SqlRunLogs } from './sql-run-logs';
-import { readEvent, readId, readPeek, readRun, readScope, readSummary, readText } from './run-rows';
+import {
+  readCount,
+  readEvent,
+  readId,
+  readPeek,
+  readRun,
+  readScope,
+  readSummary,
+  readText,
+} from './run-rows';
 import {
   changeOf,
   foundRunOf,
@@ -179,6 +188,11 @@ export class SqlRunStore implements RunStore {
     if (query.jobs.length === 0) return [];
     const { rows } = await this.#execute((of) => of.summaries(query), options);
     return rows.slice(0, query.limit).map(readSummary);
+  }
+
+  async counts(query: Omit<SummaryQuery, 'limit'>, options: StatementOptions): Promise<readonly RunCount[]> {
+    if (query.jobs.length === 0) return [];
+    return (await this.#execute((of) => of.counts(query), options)).rows.map(readCount);
   }
 
   async since(starts: ReadonlyMap<string, Date>, options: StatementOptions): Promise<readonly RunSummary[]> {
