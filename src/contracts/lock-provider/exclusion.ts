@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type Lock, LockingTaskExecutor } from '../../core';
 import { afterRealTime } from '../real-time';
-import { JOB, SECOND, expired, granted, refused, released } from './assertions';
+import { JOB, SECOND, granted, refused, released } from './assertions';
 import { type Instances, cases } from './fixture';
 
 export const exclusion = cases((test) => [
@@ -49,8 +49,12 @@ export const exclusion = cases((test) => [
     await granted(elsewhere.other);
   }),
 
-  test('one of many simultaneous callers gets an expired lock (P1)', async (c) => {
-    await expired(c);
+  test('one of many simultaneous callers gets a released or an expired lock, and none a held one (P1)', async (c) => {
+    const lock = await granted(c.provider);
+    assert.equal((await lockConcurrently(c)).length, 0);
+    await lock.unlock();
+    assert.equal((await lockConcurrently(c)).length, 1);
+    await c.elapse('10m');
     assert.equal((await lockConcurrently(c)).length, 1);
   }),
 

@@ -70,6 +70,15 @@ export const operator = [
     }),
   ]),
 
+  ...needing(['inspect', 'forceRelease', 'fencingTokens'], (test) => [
+    test('the grant after a forced release has a higher token (P3)', async (c) => {
+      const first = await granted(c.provider);
+      await releaseByForce(c.other);
+      await c.elapse(1);
+      assertRising([first, await granted(c.other)]);
+    }),
+  ]),
+
   ...needing(['hold'], (test) => [
     test('a lock held by an operator is refused to every instance until its end (P1, P4)', async (c) => {
       assert.equal(await hold(c.provider, OPERATOR), true);

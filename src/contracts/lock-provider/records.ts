@@ -120,11 +120,14 @@ export const deletedRecords = [
   ]),
 
   ...needing(['deleteRecord', 'fencingTokens'], (test) => [
-    test('tokens also rise after the record was deleted (P3, F-60)', async (c) => {
-      const first = await granted(c.provider);
-      await c.deleteRecord(JOB.name);
-      await c.elapse('1m');
-      assertRising([first, await granted(c.other)]);
+    test('tokens also rise after the record of a held or a free lock was deleted (P3, F-60, F-61)', async (c) => {
+      const grants: Lock[] = [];
+      for (const grant of [granted, released, granted]) {
+        grants.push(await grant(c.provider));
+        await c.deleteRecord(JOB.name);
+        await c.elapse('1m');
+      }
+      assertRising(grants);
     }),
   ]),
 ];

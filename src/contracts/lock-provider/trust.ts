@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Duration, LockLostError, LockStorageError } from '../../core';
-import { JOB, freeOnlyAfter, granted, observed, refused, released } from './assertions';
+import { AT_LEAST, JOB, freeAfter, freeOnlyAfter, granted, observed, refused, released } from './assertions';
 import { type LockProviderFixture, cases, needing } from './fixture';
 
 const KEPT_ALIVE = { ...JOB, keepAlive: true };
@@ -178,6 +178,14 @@ export const keepAlive = [
       await freeOnlyAfter(c, ['9m', '1m'], JOB, lock);
     }),
 
+    test('renewals keep lockAtLeastFor in force (P5)', async (c) => {
+      const short = { ...AT_LEAST, lockAtMostFor: '3m', keepAlive: true };
+      const { lock, observer } = await observed(c.provider, short);
+      await observer.until('extended', () => c.elapse('1m'));
+      assert.equal(await lock.unlock(), true);
+      await freeAfter(c, '1m');
+    }),
+
     test('a keep-alive ends with the release (P6)', async (c) => {
       const { lock, observer } = await observed(c.provider, KEPT_ALIVE);
       await lock.unlock();
@@ -192,6 +200,13 @@ export const keepAlive = [
   ]),
 
   ...needing(['deleteRecord', 'observer'], (test) => [
+    test('a keep-alive that finds no record loses the lease at once (P2)', async (c) => {
+      const { lock, observer } = await observed(c.provider, KEPT_ALIVE);
+      await c.deleteRecord(JOB.name);
+      await observer.until('lost', () => c.elapse('4m'));
+      assert.equal(lock.signal.aborted, true);
+    }),
+
     test('a keep-alive that finds another holder loses the lease at once and leaves the other holder alone (P2, P6)', async (c) => {
       const { lock: stale, observer } = await observed(c.provider, KEPT_ALIVE);
       await c.deleteRecord(JOB.name);

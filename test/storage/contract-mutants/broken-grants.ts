@@ -17,7 +17,15 @@ export const BROKEN_GRANTS: Mutants<BrokenStore> = {
   'a released lock is granted again at once, to either instance (P1)': {
     'takes over one moment too late': (store) => ({ isFree: (row) => row.lockUntilMs < store.nowMs() }),
   },
-  'one of many simultaneous callers gets an expired lock (P1)': {
+  'one of many simultaneous callers gets a released or an expired lock, and none a held one (P1)': {
+    'reads first, and updates later': (store) => ({
+      async updateRecord(request) {
+        const row = store.rows.get(request.name);
+        const isFree = row !== undefined && store.isFree(row);
+        await Promise.resolve();
+        return isFree ? store.grant(request) : undefined;
+      },
+    }),
     'takes over only released locks': (store) => ({
       isFree: (row) => row.lockedBy.endsWith('/released') && row.lockUntilMs <= store.nowMs(),
     }),
@@ -36,17 +44,11 @@ export const BROKEN_GRANTS: Mutants<BrokenStore> = {
     }),
   },
   'when many simultaneous callers ask for ten locks, each lock goes to one caller (P1)': {
-    'reads first, and writes later': (store) => ({
+    'reads first, and inserts later': (store) => ({
       async insertRecord(request) {
         const isThere = store.rows.has(request.name);
         await Promise.resolve();
         return isThere ? undefined : store.grant(request);
-      },
-      async updateRecord(request) {
-        const row = store.rows.get(request.name);
-        const isFree = row !== undefined && store.isFree(row);
-        await Promise.resolve();
-        return isFree ? store.grant(request) : undefined;
       },
     }),
   },
@@ -73,7 +75,7 @@ export const BROKEN_GRANTS: Mutants<BrokenStore> = {
     'gives every grant the same token': () => ({ nextToken: () => 1 }),
     'returns tokens that are not integers': () => ({ nextToken: (row) => (row?.fencingToken ?? 0) + 0.5 }),
   },
-  'tokens also rise after the record was deleted (P3, F-60)': {
+  'tokens also rise after the record of a held or a free lock was deleted (P3, F-60, F-61)': {
     'restarts tokens at one': () => ({ nextToken: (row) => (row?.fencingToken ?? 0) + 1 }),
   },
   'tokens rise even if grants follow each other immediately (P3)': {
