@@ -242,6 +242,15 @@ void test('with lockAtLeastFor = lockAtMostFor the release needs no statement, u
   assert.ok(accessor.calls.includes('unlock'));
 });
 
+void test('a release waits for an extension in progress, so that neither undoes the other', async () => {
+  const { accessor, other, granted } = lockBench();
+  const lock = await granted();
+  const [extended, released] = await Promise.all([lock.extend('1h'), lock.unlock()]);
+  assert.deepEqual([extended, released], [false, true]);
+  assert.deepEqual(accessor.calls.slice(-1), ['unlock']);
+  assert.ok(await other.lock(JOB));
+});
+
 void test('after its release or its end a lease is not extended or released again, and no statement is sent (F-82)', async () => {
   const { accessor, clock, granted } = lockBench();
   const released = await granted();
