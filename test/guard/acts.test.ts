@@ -134,6 +134,35 @@ for (const [verb, [values, before, unless, refusal]] of Object.entries(CASES)) {
   });
 }
 
+/** What is planned now, and done when the state has changed. */
+async function refusalOf(of: GuardOfRuns, verb: 'rerun' | 'resume', change: Step): Promise<string> {
+  const desk = new Desk(of.guard, { actor: 'bob', reason: 'ticket 8' });
+  const plan = await planOf(actOf(verb), desk, CASES[verb][0]);
+  await change(of);
+  const refused = await performed(desk, plan).catch((error: unknown) => error);
+  assert.ok(refused instanceof ConflictError);
+  return refused.message;
+}
+
+void test('a refusal names no act that came before the operator began', async () => {
+  const of = await bench();
+  await operations(of.guard).rerun(RUN, { ...BY, force: true });
+  of.clock.advance('2m');
+  await setRun(of, 'failed');
+  assert.match(await refusalOf(of, 'rerun', () => setRun(of, 'interrupted')), /: it is interrupted\.$/);
+});
+
+void test('a refusal of an act on a lock names no act on a run of its job', async () => {
+  const of = await bench();
+  await operations(of.guard).pause({ job: JOB }, { ...BY, until: '3m' });
+  of.clock.advance('2m');
+  const refusal = await refusalOf(of, 'resume', async () => {
+    await operations(of.guard).rerun(RUN, { ...BY, force: true });
+    of.clock.advance('2m');
+  });
+  assert.match(refusal, /^Lock 'close-day' is not paused: it is free\.$/);
+});
+
 const valuesOf = (verb: Verb): object => (verb === 'purge' ? { olderThan: '1d' } : CASES[verb][0]);
 
 void test('every act is refused without an actor and a reason, before it reads anything', async () => {

@@ -94,6 +94,8 @@ export interface ActResult {
 /** Where an operator acts: at a guard, with a reason. */
 export class Desk {
   readonly parts: GuardParts;
+  /** By this host's clock. */
+  readonly begunAtMs: number;
   /** Puts the instants of all texts into words that follow a verb. */
   readonly when: WhenOfJob;
   /** Gets a line when an act begins to wait. Without it, an act that would wait is refused, or returns before. */
@@ -108,6 +110,7 @@ export class Desk {
   ) {
     checkAct(by);
     this.parts = callsOf(guard).parts;
+    this.begunAtMs = this.parts.clock.wallMs();
     this.when = when;
     this.note = note;
   }

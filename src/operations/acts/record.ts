@@ -60,10 +60,14 @@ export class ActRecord {
     }
   }
 
-  /** The act of another operator, which can have changed what this one is about. */
+  /** The act of another operator since this one began, which can have changed what this one is about. */
   async describeOther({ before: _before, ...about }: ActSubject): Promise<string> {
     if (this.#context === undefined) return '';
-    const query = { ...about, limit: 2 };
+    // The clocks of this host and of the database differ by less than a minute.
+    const since = new Date(this.desk.begunAtMs - 60_000);
+    // An act on a run of a job does not change its lock.
+    const subject = about.lock === undefined ? about : { lock: about.lock };
+    const query = { ...subject, since, limit: 100 };
     const acts = await this.#context.store.acts
       ?.list(query, limitOf(this.#context))
       .catch(noneAfter(LockStorageError));
