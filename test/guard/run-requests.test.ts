@@ -1,6 +1,7 @@
 import { declareLockJob } from '../support/jobs/lock-job';
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import timers from 'node:timers/promises';
 import { InvalidLockUseError, LockStorageError, SchemaMismatchError } from 'cronlatch';
 import { operations } from 'cronlatch/operations';
 import type { StoredAct } from '#cronlatch/ledger/act-store';
@@ -162,6 +163,20 @@ void test('a job with only a lock is not repeated if the instance that took its 
     'failed',
     'the lease of gone/1 ended, and it has not come back',
   ]);
+});
+
+void test('a wait for a requested run ends minutes after the instance that took it has crashed', async (t: TestContext) => {
+  const of = bench();
+  await of.guard.runOverdue();
+  const reads = t.mock.method(of.runStore.acts, 'list');
+  const fail = () => Promise.reject(new LockStorageError('The database is down.'));
+  const { mock } = t.mock.method(timers, 'setTimeout', async () => {
+    if (mock.callCount() === 0) return await takenByCrashed(of, 'report');
+    of.clock.advance(MINUTE_MS);
+    if (mock.callCount() === 1) reads.mock.mockImplementationOnce(fail, reads.mock.callCount());
+  });
+  const { text } = await operations(of.guard).run({ job: 'report' }, { ...ACT, wait: true });
+  assert.deepEqual([text, mock.callCount()], ['Job report on gone/1: not known whether it was done.', 6]);
 });
 
 const CRASHES = [

@@ -106,7 +106,7 @@ export interface ActMethods {
    *
    * @param how.within how long the request waits. Default 1 h, at most 7 days
    * @param how.force also adds runs before the first recorded one. Those periods may have been run and purged.
-   * @param how.wait resolves when the request has ended or expired: `ended` is the request then
+   * @param how.wait resolves when the request has ended, expired, or lost its instance: `ended` is the request then
    */
   run(
     of: RunSubject,

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { InvalidLockConfigurationError } from '../../core';
+import { InvalidLockConfigurationError, LockStorageError, noneAfter } from '../../core';
 import { instanceOf } from '../../core/lease/owner';
 import type { Run, StoredAct } from '../../ledger';
 import { addRuns, periodsToAdd } from '../../ledger/operator/backfill';
@@ -32,6 +32,9 @@ import {
   type Plan,
   type Values,
 } from './act';
+
+/** After the lease of its taker: by then, a check of another instance has ended a request whose run has ended. */
+const LOST_AFTER_MS = 300_000;
 
 const NOT_STOPPED = 'is not stopped, so first make sure that it has ended.';
 
@@ -90,7 +93,7 @@ async function planRequest(desk: Desk, values: Values): Promise<Plan> {
       const ended = await endOf(jobs.context, request);
       const by = ended.takenBy === undefined ? '' : ` on ${instanceOf(ended.takenBy)}`;
       return {
-        text: `Job ${job}${by}: ${stateOfAct(ended, ended.expiresAt)}.`,
+        text: `Job ${job}${by}: ${stateOfAct(ended, new Date(jobs.context.clock.wallMs()))}.`,
         act,
         facts: { request: ended },
         ended,
@@ -102,11 +105,13 @@ async function planRequest(desk: Desk, values: Values): Promise<Plan> {
 async function endOf(context: LedgerContext, given: StoredAct): Promise<StoredAct> {
   let request = given;
   // On this host's clock, with time for the last check.
-  const isWaiting = ({ endedAt, state, expiresAt }: StoredAct): boolean =>
-    endedAt === undefined && (state === 'taken' || Date.now() < expiresAt.getTime() + 5000);
+  const isWaiting = ({ endedAt, state, expiresAt, leaseUntil = expiresAt }: StoredAct): boolean => {
+    const endsMs = state === 'taken' ? leaseUntil.getTime() + LOST_AFTER_MS : expiresAt.getTime() + 5000;
+    return endedAt === undefined && context.clock.wallMs() < endsMs;
+  };
   while (isWaiting(request)) {
     await delay(1000);
-    request = (await findRequest(context, request)) ?? request;
+    request = (await findRequest(context, request).catch(noneAfter(LockStorageError))) ?? request;
   }
   return request;
 }
