@@ -3,9 +3,7 @@ import {
   InvalidLockUseError,
   LockStorageError,
   SchemaMismatchError,
-  systemClock,
 } from '../core';
-import { withinLimit } from '../core/clock';
 import { checkOptionNames, refuseOption } from '../core/options';
 import type { JobGuard } from '../guard';
 import { callsOf, isJobGuard } from '../guard/calls/calls';
@@ -24,7 +22,7 @@ import type { Access, Dashboard, DashboardOptions } from './options';
 import { overviewPage } from './overview-page';
 import { linkTo, type Page } from './parts';
 import { runPage } from './run-page';
-import { NotFoundError, zoneOfJobs, type View } from './view';
+import { NotFoundError, soonKnown, zoneOfJobs, type View } from './view';
 import { compress, etag, Hono, html, SCRIPT, secureHeaders, STYLE, type Context } from './vendor';
 
 const HEADERS = {
@@ -52,9 +50,6 @@ const ASSETS: ReadonlyMap<string, readonly [type: string, text: string]> = new M
   ['icon', ['image/svg+xml', ICON]],
 ]);
 
-/** A page of locks does not wait longer for the database of the runs. */
-const ZONE_WITHIN_MS = 500;
-
 /** In bytes. A form has a few fields, and one text for people. */
 const LONGEST_FORM = 65_536;
 
@@ -74,8 +69,8 @@ export function createDashboard(options: DashboardOptions): Dashboard {
   const viewOf = async (context: Context, allowed: Access, more: Partial<View>): Promise<View> => {
     const query = new URL(context.req.url).searchParams;
     if (options.timeZone === undefined) {
-      const found = await withinLimit(systemClock, zoneOfJobs({ guard, reads }), ZONE_WITHIN_MS);
-      if (found !== 'time-out') timeZone = found ?? timeZone;
+      const known = await soonKnown({ guard, reads });
+      if (known) timeZone = zoneOfJobs(known);
     }
     const when: WhenOfJob = (instant, { now }) => spokenTime(instant, timeZone, now);
     const of = { guard, reads, query, timeZone, when, now: new Date(), access: allowed };
@@ -171,7 +166,7 @@ async function pageOf(view: View): Promise<Page> {
 
 async function shown(context: Context, view: View, status: 200 | 422 = 200): Promise<Response> {
   const page = await pageOf(view);
-  const text = await documentOf(view, page.title, await mainOf(view, page));
+  const text = await documentOf(view, page.tab ?? page.title, await mainOf(view, page));
   return context.html(withoutHidden(text.toString()), status);
 }
 
@@ -181,7 +176,8 @@ function withoutHidden(page: string): string {
 }
 
 function refused(context: Context): Promise<Response> {
-  const text = 'You may not see this dashboard. Its function access decides that.';
+  const text =
+    'You may not see this dashboard. Sign in to the application that serves it, or ask its operators.';
   return problem(context, 401, 'No access', text);
 }
 
@@ -214,7 +210,7 @@ async function problem(context: Context, status: Status, title: string, text: st
   const main = await html`<main id="main">
     <h1>${title}</h1>
     <p role="alert">${text}</p>
-    <p><a href="?">Overview</a></p>
+    <p><a href="?">All jobs</a></p>
   </main>`;
   return context.html(documentOf(undefined, title, main), status);
 }

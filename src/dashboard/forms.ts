@@ -1,45 +1,92 @@
 import { InvalidLockConfigurationError, InvalidLockUseError } from '../core';
 import { actOf, performed, planOf } from '../operations/acts';
-import { Desk, type Confirmation, type Field, type Verb } from '../operations/acts/act';
-import type { Html } from './parts';
+import { Desk, type Confirmation, type Field, type Values, type Verb } from '../operations/acts/act';
+import { commandText, type Remedy } from '../ledger/operator/remedy';
+import { linkTo, type Html } from './parts';
 import { html } from './vendor';
 import type { SentForm, View } from './view';
 
-interface FormOptions {
+interface ActOptions {
   /** What the act is about, and other values that the operator does not choose. */
-  readonly hidden: Readonly<Record<string, string | undefined>>;
-  /** What fields have at first. */
-  readonly values?: Readonly<Record<string, string | undefined>>;
+  readonly hidden: Values;
   /** The fields that do not apply. */
   readonly without?: readonly string[];
+  /** If a page has several forms of one act. Default: its verb */
+  readonly id?: string;
+  readonly label?: string;
+  /** `first`: what most operators will choose. `danger`: what can do harm. Default for an act that can: `danger` */
+  readonly look?: 'first' | 'danger' | undefined;
 }
 
 const REASON: Field = { name: 'reason', kind: 'text', description: '', label: 'Reason', required: true };
 
-/** The form of an act, with a reason. Only for those who may operate. */
-export function actForm(
-  view: View,
-  verb: Verb,
-  { hidden, values: first = {}, without = [] }: FormOptions,
-): Html {
+/** The button of an act, which opens its form: what follows, its fields and a reason. Only for those who may operate. */
+export function actButton(view: View, verb: Verb, options: ActOptions): Html {
   if (view.access.level !== 'operate') return '';
-  const { label, effect, fields: all } = actOf(verb);
-  const sent = view.sent?.values['act'] === verb ? view.sent : undefined;
+  const { effect, fields: all, isDestructive, ...act } = actOf(verb);
+  const { hidden, without = [], id = verb, label = act.label, look = isDestructive && 'danger' } = options;
+  const isSent = ([name, value]: [string, string | true | undefined]): boolean =>
+    value === undefined || view.sent?.values[name] === value;
+  const sent = Object.entries({ ...hidden, act: verb, id }).every(isSent) ? view.sent : undefined;
   const { confirmation, error, values = {} } = sent ?? {};
   const fields = all.filter(
     ({ name, label: shown }) => shown && !without.includes(name) && !(name in hidden),
   );
-  return html`<form method="post" action="#${verb}" id="${verb}" class="${sent ? 'act sent' : 'act'}">
-    <p>${effect}</p>
-    ${error === undefined ? '' : html`<p class="error" role="alert">${error}</p>`}
-    ${Object.entries({ ...hidden, act: verb, token: view.token }).map(([name, value]) => hiddenField(name, value))}
-    ${[...fields, REASON].map((field) => fieldOf(verb, field, values[field.name] ?? first[field.name]))}
-    ${confirmation === undefined ? '' : confirmationOf(confirmation)}
-    <button type="submit">${confirmation === undefined ? label : `${label}: confirm`}</button>
-  </form>`;
+  return html`<details class="act" id="act-${id}" ${sent ? 'open' : ''}>
+    <summary class="${look}">${label}…</summary>
+    <form method="post" action="#${id}" id="${id}" class="${sent ? 'sent' : ''}">
+      <h2>${label}</h2>
+      <p>${effect}</p>
+      ${error === undefined ? '' : html`<p class="error" role="alert">${error}</p>`}
+      ${Object.entries({ ...hidden, act: verb, id, token: view.token }).map(([name, value]) => hiddenField(name, value))}
+      ${[...fields, REASON].map((field) => fieldOf(id, field, values[field.name]))}
+      ${confirmation === undefined ? '' : confirmationOf(confirmation)}
+      <p class="btns">
+        <button class="${look === 'danger' ? 'danger' : 'first'}">
+          ${confirmation ? `${label}: confirm` : label}
+        </button>
+        <button class="cancel" formmethod="dialog" formnovalidate>Cancel</button>
+      </p>
+      <p class="mute">
+        As a command: <code class="command">npx ${commandText(remedyOf(verb, hidden, fields))}</code>
+      </p>
+    </form>
+  </details>`;
 }
 
-function hiddenField(name: string, value: string | undefined): Html {
+function remedyOf(verb: Verb, { job = '', scope, period, lock, ...others }: Values, shown: Field[]): Remedy {
+  const isByName = lock !== undefined && verb !== 'release';
+  const isFlag = (name: string): boolean =>
+    actOf(verb).fields.some((each) => each.name === name && each.kind === 'flag');
+  const given = Object.entries({ ...others, ...(isByName && { lock }) })
+    .filter(([, value]) => value)
+    .map(([name, value]) => [name, isFlag(name) || value]);
+  const required = shown
+    .filter((field) => field.required)
+    .map(({ name, value = name }) => [name, value.toUpperCase()]);
+  const values = Object.fromEntries([...given, ...required]) as Remedy['values'];
+  const subject = lock ? { lock: String(lock) } : { job, ...(scope && { scope }), ...(period && { period }) };
+  return { verb, subject: subject as Remedy['subject'], values };
+}
+
+/** What fixes a problem, as a button. */
+export function remedyButton(view: View, { verb, subject, values }: Remedy, id: string): Html {
+  if (verb === 'why') return html`<a class="button" href="${linkTo(subject)}">Why…</a>`;
+  const chosen = actOf(verb)
+    .fields.filter(({ choices }) => choices)
+    .map(({ name }) => name);
+  const kept = Object.entries({ ...values, force: values['force'] && 'yes' });
+  const hidden = { ...Object.fromEntries(kept.filter(([name]) => !chosen.includes(name))), ...subject };
+  const isRange = values['from'] !== undefined;
+  const label = isRange ? 'Run missed' : undefined;
+  return actButton(view, verb, {
+    ...{ hidden, id, without: isRange ? ['scope', 'period'] : ['from', 'to'] },
+    ...(label && { label }),
+    look: actOf(verb).isDestructive ? 'danger' : 'first',
+  });
+}
+
+function hiddenField(name: string, value: Values[string]): Html {
   return value === undefined ? '' : html`<input type="hidden" name="${name}" value="${value}" />`;
 }
 

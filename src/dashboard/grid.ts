@@ -1,26 +1,34 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { JobOverview } from '../operations';
 import type { JobCatalog } from '../operations/job-catalog';
-import { stateCell } from '../operations/state-texts';
+import type { RunCount } from '../ledger/run';
 import type { RunSummary } from '../ledger';
 import { askForPeriod, periodsWithoutRun } from '../ledger/expected';
 import { dateOf, dayAt } from '../ledger/periods/business-date';
 import type { CalendarPeriod } from '../ledger/periods/period';
 import { calendarPeriodsOf } from '../ledger/policy/job-policy';
 import { limitOf } from '../ledger/store-statements';
-import { linkTo, type Html } from './parts';
+import { durationOf, linkTo, quantile, shortDuration, tokenOf, type Html } from './parts';
 import { html, raw } from './vendor';
 
 /** So many runs are read at most. */
 const MOST_RUNS = 50_000;
 const DAY_MS = 86_400_000;
+/** After so many rows, other work of the process has its turn. */
+const ROWS_A_TURN = 20;
 
 /** What one job did on one date. */
 interface Cell {
+  /** The worst one. */
   readonly state: string;
-  /** The key of the run in the worst state. */
+  /** The key of the run in that state. */
   readonly period: string;
   readonly scope: string;
-  readonly count: number;
+  readonly isRetried: boolean;
+  /** How many runs have each state. */
+  readonly tally: ReadonlyMap<string, number>;
+  /** The mean duration of the runs that have ended. */
+  readonly tookMs: number | undefined;
 }
 
 export interface GridRow {
@@ -33,21 +41,17 @@ export interface Grid {
   /** The earliest first. */
   readonly dates: readonly string[];
   readonly rows: readonly GridRow[];
-  /** The newest period first. */
+  /** Without those of ticks. The newest period first. */
   readonly runs: readonly RunSummary[];
   /** There are older runs in this range. */
   readonly isCut: boolean;
 }
 
+const [NOT_KEPT, TO_COME] = ['not kept', 'to come'];
+
 /** The worst first. */
 const STATES: readonly string[] = [
-  'failed',
-  'interrupted',
-  'missed',
-  'running',
-  'pending',
-  'skipped',
-  'completed',
+  ...['failed', 'interrupted', 'missed', 'running', 'pending', 'skipped', 'completed', TO_COME],
 ];
 
 /** Today in UTC. */
@@ -55,8 +59,18 @@ export function todayOf({ now }: JobCatalog): number {
   return dayAt(now.getTime(), { timeZone: 'UTC', dayStartMs: 0 });
 }
 
+/** Calls a function for each, and gives way between. */
+export async function eachInTurn<T, R>(all: readonly T[], one: (each: T) => R): Promise<Awaited<R>[]> {
+  const results: Awaited<R>[] = [];
+  for (const [index, each] of all.entries()) {
+    if (index % ROWS_A_TURN === ROWS_A_TURN - 1) await turn();
+    results.push(await one(each));
+  }
+  return results;
+}
+
 /**
- * Reads the runs of these jobs with one statement. A store without `summaries` has none to show.
+ * Reads the runs of these jobs: one statement for the runs of periods, and one that counts the ticks.
  *
  * @param last the last day, which follows one more if a job has a run on that
  */
@@ -65,49 +79,92 @@ export async function readGrid(
   jobs: readonly JobOverview[],
   { last, days }: { readonly last: number; readonly days: number },
 ): Promise<Grid> {
-  const { context } = known;
+  const { store } = known.context;
   // A business date can begin a day before or after the date in UTC.
-  const from = new Date((last - days) * DAY_MS);
-  const to = new Date((last + 2) * DAY_MS);
-  const names = jobs.map(({ job }) => job);
-  const query = { jobs: names, from, to, limit: MOST_RUNS };
-  const runs = await context.store.summaries(query, limitOf(context));
-  const runsOf = new Map<string, RunSummary[]>(names.map((name) => [name, []]));
-  for (const run of runs) runsOf.get(run.job)?.push(run);
-  const rows = await Promise.all(jobs.map((job) => rowOf(known, job, runsOf.get(job.job) ?? [])));
+  const range = { from: new Date((last - days) * DAY_MS), to: new Date((last + 2) * DAY_MS) };
+  const isTick = ({ job }: JobOverview): boolean => known.get(job)?.declared.kind === 'tick';
+  const [ticks, others] = [jobs.filter(isTick), jobs.filter((job) => !isTick(job))].map((all) =>
+    all.map(({ job }) => job),
+  );
+  const limit = limitOf(known.context);
+  const [runs, counts] = await Promise.all([
+    others?.length ? store.summaries({ jobs: others, ...range, limit: MOST_RUNS }, limit) : [],
+    ticks?.length ? store.counts({ jobs: ticks, ...range }, limit) : [],
+  ]);
+  const [runsOf, countsOf] = [byJob(runs), byJob(counts)];
+  const rows = await eachInTurn(jobs, async (job) =>
+    isTick(job)
+      ? rowOfTicks(known, job, countsOf.get(job.job) ?? [])
+      : await rowOf(known, job, runsOf.get(job.job) ?? []),
+  );
   const end = rows.some(({ cells }) => cells.has(dateOf(last + 1))) ? last + 1 : last;
   const dates = Array.from({ length: days }, (_, index) => dateOf(end - days + 1 + index));
   return { dates, rows, runs, isCut: runs.length === MOST_RUNS };
 }
 
+function byJob<T extends { readonly job: string }>(all: readonly T[]): ReadonlyMap<string, readonly T[]> {
+  const found = new Map<string, T[]>();
+  for (const each of all) found.set(each.job, [...(found.get(each.job) ?? []), each]);
+  return found;
+}
+
 async function rowOf(known: JobCatalog, job: JobOverview, runs: readonly RunSummary[]): Promise<GridRow> {
   const cells = new Map<string, Cell>();
-  for (const run of runs) addRun(cells, dateOfRun(run), run);
-  const { lastRun, timeZone } = job;
-  const startedAt = lastRun?.startedAt;
-  if (runs.length === 0 && lastRun && startedAt)
-    addRun(cells, dateOf(dayAt(startedAt.getTime(), { timeZone, dayStartMs: 0 })), lastRun);
+  for (const run of runs) addTo(cells, dateOfRun(run), partOf(run));
+  const { lastRun, timeZone, nextScheduledAt } = job;
+  if (runs.length === 0 && lastRun?.startedAt)
+    addTo(cells, dateIn(lastRun.startedAt, timeZone), {
+      state: lastRun.state,
+      period: lastRun.periodKey ?? '',
+    });
   const scope = known.get(job.job)?.declared.scope ?? '';
-  for (const { key: periodKey, businessDate } of await missedPeriods(known, job.job, runs))
-    addRun(cells, businessDate, { state: 'missed', periodKey, scope });
+  for (const { key: period, businessDate } of await missedPeriods(known, job.job, runs))
+    addTo(cells, businessDate, { state: 'missed', period, scope });
+  const next = nextScheduledAt && dateIn(nextScheduledAt, timeZone);
+  if (next && cells.size > 0 && !cells.has(next)) addTo(cells, next, { state: TO_COME });
   return { job: job.job, cells };
 }
 
-function addRun(
+/** The newest ticks of a job are kept. */
+function rowOfTicks(known: JobCatalog, { job, timeZone }: JobOverview, counts: readonly RunCount[]): GridRow {
+  const cells = new Map<string, Cell>();
+  for (const { start, state, count, meanMs } of counts)
+    addTo(cells, dateIn(start, timeZone), { state, count, tookMs: meanMs });
+  const first = [...cells.keys()].sort()[0];
+  const declaredAt = known.get(job)?.declaredAt;
+  if (first === undefined || declaredAt === undefined) return { job, cells };
+  for (let at = declaredAt.getTime(); ; at += DAY_MS) {
+    const date = dateIn(new Date(at), timeZone);
+    if (date >= first) return { job, cells };
+    addTo(cells, date, { state: NOT_KEPT });
+  }
+}
+
+function dateIn(instant: Date, timeZone = 'UTC'): string {
+  return dateOf(dayAt(instant.getTime(), { timeZone, dayStartMs: 0 }));
+}
+
+function partOf(run: RunSummary) {
+  const { state, periodKey: period, scope, attempt, generation } = run;
+  return { state, period, scope, isRetried: attempt > 1 || generation > 0, tookMs: durationOf(run) };
+}
+
+function addTo(
   cells: Map<string, Cell>,
   date: string,
-  { state, periodKey: period = '', scope = '' }: { state: string; periodKey?: string; scope?: string },
+  { state, count = 1, ...part }: Partial<Omit<Cell, 'state'>> & { state: string; count?: number },
 ): void {
   const found = cells.get(date);
-  const count = (found?.count ?? 0) + 1;
+  const tally = new Map(found?.tally).set(state, (found?.tally.get(state) ?? 0) + count);
+  const tookMs = part.tookMs === undefined ? found?.tookMs : Math.max(found?.tookMs ?? 0, part.tookMs);
   const isWorse = found === undefined || STATES.indexOf(state) < STATES.indexOf(found.state);
-  cells.set(date, isWorse ? { state, period, scope, count } : { ...found, count });
+  const { period = '', scope = '', isRetried = false } = isWorse ? part : found;
+  cells.set(date, { state: isWorse ? state : found.state, period, scope, isRetried, tally, tookMs });
 }
 
 /** Keys of hours begin with their date. Weeks and months count for their first day. */
-function dateOfRun({ periodKey, periodStart, createdAt, timeZone = 'UTC' }: RunSummary): string {
-  const date = /^\d{4}-\d\d-\d\d/.exec(periodKey)?.[0];
-  return date ?? dateOf(dayAt((periodStart ?? createdAt).getTime(), { timeZone, dayStartMs: 0 }));
+function dateOfRun({ periodKey, periodStart, createdAt, timeZone }: RunSummary): string {
+  return /^\d{4}-\d\d-\d\d/.exec(periodKey)?.[0] ?? dateIn(periodStart ?? createdAt, timeZone);
 }
 
 /** The expected periods without a run, since the first one that is shown. */
@@ -130,66 +187,29 @@ async function missedPeriods(
   return missed;
 }
 
-/** A table of jobs and dates. The script moves the focus from cell to cell by the arrow keys. */
-export function gridTable({ dates, rows }: Grid): Html {
-  const months = monthsOf(dates);
-  return html`<div class="scroll">
-    <table class="grid" id="grid">
-      <caption>
-        Jobs and business days
-      </caption>
-      <thead>
-        <tr>
-          <th rowspan="2" scope="col">Job</th>
-          <th rowspan="2" scope="col">To check</th>
-          ${months.map(([month, length]) => html`<th colspan="${length}" scope="colgroup">${month}</th>`)}
-        </tr>
-        <tr>
-          ${dates.map((date) => html`<th scope="col" abbr="${date}">${date.slice(8)}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map((row) => gridRow(row, dates))}
-      </tbody>
-    </table>
-  </div>`;
+/** The runs to look at, the newest first, as links. */
+export function toCheck({ job, cells }: GridRow): Html {
+  const open = [...cells].filter(([, { state }]) => ['failed', 'interrupted', 'missed'].includes(state));
+  return html`${open
+    .sort()
+    .reverse()
+    .map(
+      ([date, { state, period, scope }]) =>
+        html`<a class="stat ${tokenOf(state)[0]}" href="${linkTo({ job, period, scope })}"
+          >${state} ${date}</a
+        > `,
+    )}`;
 }
 
-function monthsOf(dates: readonly string[]): (readonly [string, number])[] {
-  const months = new Map<string, number>();
-  for (const date of dates) months.set(date.slice(0, 7), (months.get(date.slice(0, 7)) ?? 0) + 1);
-  return [...months];
-}
-
-/** How many dates failed or have no run, on the screen or beside it. */
-export function toCheck({ rows }: Grid): Html {
-  const open = rows.flatMap(({ job, cells }) =>
-    openCells(cells).map(([date, cell]) => ({ job, date, cell })),
+/** In words: how many runs had which state. */
+function wordsOf({ tally, isRetried, tookMs }: Cell): string {
+  const [[state = '', count = 1] = [], ...more] = [...tally].sort(
+    ([a], [b]) => STATES.indexOf(a) - STATES.indexOf(b),
   );
-  const [first] = open;
-  if (first === undefined) return '';
-  const { job, date, cell } = first;
-  const days = open.length === 1 ? '1 day' : `${open.length} days`;
-  return html`<strong>To check: ${days}.</strong> The first is
-    <a href="${linkOf(job, cell)}">${job} ${date}</a>.`;
-}
-
-const TO_CHECK: ReadonlySet<string> = new Set(['failed', 'interrupted', 'missed']);
-
-function openCells(cells: GridRow['cells']): (readonly [string, Cell])[] {
-  return [...cells].filter(([, { state }]) => TO_CHECK.has(state)).sort();
-}
-
-function gridRow({ job, cells }: GridRow, dates: readonly string[]): Html {
-  const open = openCells(cells);
-  const first = open[0];
-  return html`<tr>
-    <th scope="row"><a href="${linkTo({ job })}">${job}</a></th>
-    <td>
-      ${first ? html`<a href="${linkOf(job, first[1])}" title="The first is ${first[0]}">${open.length}</a>` : ''}
-    </td>
-    ${gridCells(job, dates, cells)}
-  </tr>`;
+  const took = tookMs === undefined ? '' : `, ${shortDuration(tookMs)}`;
+  if (more.length === 0 && count === 1)
+    return `${state}${isRetried && state === 'completed' ? ' after a retry' : ''}${took}`;
+  return `${[...tally].map(([each, times]) => `${times} ${each}`).join(', ')}${took}`;
 }
 
 /** One string, because a template for each of 9,000 cells takes most of the time of a page. */
@@ -198,22 +218,63 @@ export function gridCells(job: string, dates: readonly string[], cells: GridRow[
   const cellOf = (date: string): string => {
     const cell = cells.get(date);
     if (cell === undefined) return '<td></td>';
-    const { state, period, scope, count } = cell;
-    const [tone, text] = stateCell(state);
-    const label = `${name} ${date} ${state}${count > 1 ? `, the worst of ${count}` : ''}`;
+    const { state, period, scope, isRetried } = cell;
+    const label = `${name} ${date} ${wordsOf(cell)}`;
+    if (state === NOT_KEPT) return `<td><span class="c gone" title="${label}"></span></td>`;
+    if (state === TO_COME) return `<td><span class="c due" title="${label}"></span></td>`;
+    const [token, symbol] = tokenOf(state);
+    const isOk = state === 'completed';
     const more = [
       ['period', period],
       ['scope', scope],
     ].map(([key, value = '']) => (value === '' ? '' : `&amp;${key}=${encodeURIComponent(value)}`));
-    return `<td><a class="${tone}" href="${link}${more.join('')}" aria-label="${label}" title="${label}">${text[0]}</a></td>`;
+    return `<td><a class="c ${token}${isOk && isRetried ? ' retried' : ''}" href="${link}${more.join('')}" aria-label="${label}" title="${label}">${isOk ? '' : symbol}</a></td>`;
   };
   return raw(dates.map(cellOf).join(''));
 }
 
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+/** Many days as one picture, with one text. */
+export function daysPicture(dates: readonly string[], cells: GridRow['cells']): Html {
+  const paths = new Map<string, string>();
+  const daysOf = new Map<string, string[]>();
+  for (const [index, date] of dates.entries()) {
+    const { state, isRetried } = cells.get(date) ?? {};
+    if (state === undefined || state === TO_COME) continue;
+    const token =
+      state === NOT_KEPT ? 'gone' : isRetried && state === 'completed' ? 'hold' : tokenOf(state)[0];
+    paths.set(token, `${paths.get(token) ?? ''}M${index * 4} 0h3v24h-3z`);
+    daysOf.set(state, [...(daysOf.get(state) ?? []), date]);
+  }
+  const texts = [...daysOf].map(([state, days]) => {
+    const isFew = state !== 'completed' && state !== NOT_KEPT && days.length <= 5;
+    return `${state} ${days.length}${isFew ? ` (${days.join(', ')})` : ''}`;
+  });
+  return html`<svg
+    width="100%"
+    height="24"
+    viewBox="0 0 ${dates.length * 4} 24"
+    preserveAspectRatio="none"
+    role="img"
+    aria-label="${texts.join(', ') || 'no runs'}"
+  >
+    ${[...paths].map(([token, path]) => html`<path class="${token}" d="${path}" />`)}
+  </svg>`;
 }
 
-function linkOf(job: string, { period, scope }: Cell): string {
-  return linkTo({ job, period, scope });
+/** The durations of the last 30 dates, with the middle one. */
+export function durationsOf(dates: readonly string[], cells: GridRow['cells']): Html {
+  const took = dates.slice(-30).map((date) => cells.get(date)?.tookMs);
+  const known = took.filter((ms) => ms !== undefined);
+  if (known.length === 0) return '';
+  const longest = Math.max(...known, 1);
+  const bars = took.map((ms, index) => {
+    const height = ms === undefined ? 0 : Math.max(1, Math.round((ms / longest) * 20));
+    return height === 0 ? '' : `M${index * 3} 20v-${height}h2v${height}z`;
+  });
+  return html`<svg width="90" height="20" aria-hidden="true"><path d="${bars.join('')}" /></svg>
+    ${shortDuration(quantile(known))}`;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

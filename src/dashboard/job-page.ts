@@ -1,25 +1,25 @@
 import type { JobOverview } from '../operations';
 import { isHoldOwner } from '../core/lease/hold-owner';
 import { instanceOf } from '../core/lease/owner';
-import type { Verb } from '../operations/acts/act';
 import type { JobCatalog } from '../operations/job-catalog';
 import { readWhy, type Why } from '../operations/why';
 import { describeDuration } from '../guard/log/time-texts';
-import type { DeclaredJob, RegisteredJob, RunSummary } from '../ledger';
-import { describeSchedule } from '../ledger/job-register';
-import { dateOf, dayOf } from '../ledger/periods/business-date';
+import type { DeclaredJob, RegisteredJob, Run, RunSummary } from '../ledger';
+import { firstLines } from '../ledger/operator/state-of-run';
 import { calendarPeriodsOf } from '../ledger/policy/job-policy';
-import { gridCells, readGrid, todayOf, type Grid, type GridRow } from './grid';
-import { actForm } from './forms';
+import { actButton, remedyButton } from './forms';
+import { readGrid, toCheck, todayOf } from './grid';
 import { lockFacts } from './locks-page';
-import { remarkOf } from './overview-page';
-import { actsOf, commandHint, linkTo, stateText, tableOf, timeOf, type Html, type Page } from './parts';
-import { html, inWords } from './vendor';
+import { scheduleWords } from './next-hours';
+import { attention, remarksOf } from './overview-page';
+import { actsOf, clockOf, durationOf, linkTo, pill, quantile, shortDuration, tableOf, timeOf } from './parts';
+import type { Html, Page } from './parts';
+import { html, raw } from './vendor';
 import { knownJobs, NotFoundError, overviewOf, type View } from './view';
 
-const RUNS = 50;
+const [RUNS, DAYS, FEWEST] = [25, 90, 10];
 
-/** One job: why it does not run now, its year, its runs, and what an operator can do. */
+/** One job: what an operator can do, why it does not run now, how long it takes, and its runs. */
 export async function jobPage(given: View, name: string): Promise<Page> {
   const { reads, guard, when } = given;
   const overview = await overviewOf(given);
@@ -29,139 +29,180 @@ export async function jobPage(given: View, name: string): Promise<Page> {
   const known = await knownJobs(view);
   const why = await reads.read(`why ${name}`, () => readWhy(guard, name, { when }));
   const registered = known?.get(name);
-  const year = known && (await readYear(view, known, job));
-  const remarks = [...job.problems, ...job.notes].map((remark) => remarkOf(name, remark));
-  const body = html`<p>${stateText(job.state)} ${scheduleOf(registered?.declared)}</p>
-    ${
-      remarks.length === 0
-        ? ''
-        : html`<ul class="problems">
-            ${remarks}
-          </ul>`
-    }
-    <h2>Why does it not run now?</h2>
-    ${whyOf(why)}
-    ${
-      why.lock?.isHeld
-        ? html`<h2>Lock</h2>
-            ${lockFacts(view, why.lock)}
-            <p><a href="${linkTo({ lock: why.lock.name })}">Lock ${why.lock.name}</a></p>`
-        : ''
-    }
-    ${year ? yearOf(view, year, job.job) : ''}
+  const body = html`<p class="mute">${scheduleWords(registered?.declared, true)}</p>
+    ${attention(view, remarksOf(job))}
+    <section class="card">
+      <h2>Why does it not run now?</h2>
+      ${whyOf(view, why)}
+    </section>
+    ${why.lock?.isHeld ? lockFacts(view, why.lock, known) : ''}
+    ${known && registered?.declared.kind !== 'lock' ? html`${await daysOf(view, known, job)} ${await runsOf(view, known, name)}` : ''}
     ${await actsOf(view, { job: name, lock: registered?.declared.lock })}
-    ${year && registered ? html`${jobActs(view, known, { ...job, ...registered })} ${declaration(view, registered)}` : ''}`;
-  return { title: name, body };
+    ${registered ? settings(view, registered) : ''}`;
+  const acts = known && registered ? jobActs(view, known, { ...job, ...registered }) : '';
+  return {
+    title: name,
+    beside: html`${pill(job.state)}
+      <div class="btns">${acts}</div>`,
+    body,
+  };
 }
 
-/** Each schedule in words. An expression that only node-cron knows stays as it is. */
-function scheduleOf(declared: DeclaredJob | undefined): Html {
-  return html`${(declared?.schedules ?? []).map((schedule) => {
-    if (!('expression' in schedule)) return html`${describeSchedule(schedule)}. `;
-    const { expression, timeZone } = schedule;
-    const words = inWords(expression, { throwExceptionOnParseError: false, use24HourTimeFormat: true });
-    const text = words.startsWith('An error') ? expression : words;
-    return html`${text}${timeZone ? `, ${timeZone}` : ''} (<code>${expression}</code>). `;
-  })}`;
-}
-
-function whyOf({ obstacles, running, past, tick, record }: Why): Html {
-  const all = past ? [...obstacles, past] : obstacles;
+function whyOf(view: View, { obstacles, running, past, tick, record }: Why): Html {
+  const all = [...obstacles, ...(past ? [past] : []), ...(tick ? [tick] : [])];
   return html`${running ? html`<p>${running}</p>` : ''}
   ${obstacles.length === 0 ? html`<p>Nothing keeps it from running.</p>` : ''}
-  ${all.map(({ text, remedy }) => html`<p>${text} ${commandHint(remedy)}</p>`)}
-  ${tick ? html`<p>${tick.text} ${commandHint(tick.remedy)}</p>` : ''} ${record ? html`<p>${record}</p>` : ''}`;
+  ${all.map(
+    ({ text, remedy }: Omit<Why['obstacles'][number], 'reason'>, index) =>
+      html`<div class="bar">
+        <p>${text}</p>
+        ${remedy ? html`<span class="btns">${remedyButton(view, remedy, `${remedy.verb}-why-${index}`)}</span>` : ''}
+      </div>`,
+  )}
+  ${record ? html`<p>${record}</p>` : ''}`;
 }
 
-interface Year extends Pick<Grid, 'rows' | 'runs'> {
-  readonly year: string;
-}
-
-async function readYear({ query, reads }: View, known: JobCatalog, job: JobOverview): Promise<Year> {
-  const year = query.get('year') ?? dateOf(todayOf(known)).slice(0, 4);
-  if (!/^(19|20|21)\d\d$/.test(year)) throw new NotFoundError(`There is no year '${year}'.`);
-  const [first, end] = [dayOf(`${year}-01-01`), dayOf(`${year}-12-31`)];
-  const range = { last: end, days: end - first + 1 };
-  return { year, ...(await reads.read(`year ${year} ${job.job}`, () => readGrid(known, [job], range))) };
-}
-
-/** A year as a calendar, and the newest runs of that year with their durations. */
-function yearOf(view: View, { year, rows, runs }: Year, job: string): Html {
-  const [before, after] = [-1, 1].map((step) => String(Number(year) + step));
-  return html`<h2>${year}</h2>
-    <p>
-      <a href="${linkTo({ job, year: before })}">${before}</a>
-      <a href="${linkTo({ job, year: after })}">${after}</a>
-    </p>
-    ${rows[0] ? calendar(rows[0], Number(year)) : ''}
-    <h2>Runs</h2>
-    ${runList(view, runs.slice(0, RUNS))}`;
-}
-
-function calendar(row: GridRow, year: number): Html {
-  const months = Array.from({ length: 12 }, (_, month) => `${year}-${String(month + 1).padStart(2, '0')}`);
-  const days = Array.from({ length: 31 }, (_, day) => String(day + 1).padStart(2, '0'));
-  return html`<div class="scroll">
-    <table class="grid" id="grid">
-      <caption>
-        ${year}
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">Month</th>
-          ${days.map((day) => html`<th scope="col">${day}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${months.map(
-          (month) =>
-            html`<tr>
-              <th scope="row">${month}</th>
-              ${gridCells(
-                row.job,
-                days.map((day) => `${month}-${day}`),
-                row.cells,
-              )}
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
-}
-
-function runList(view: View, runs: readonly RunSummary[]): Html {
-  if (runs.length === 0) return html`<p>No run of this year is recorded.</p>`;
-  const longest = Math.max(...runs.map((run) => durationOf(run) ?? 0), 1);
-  return tableOf(
-    ['Period', 'State', 'Attempt', 'Started', 'On', 'Took'],
-    runs.map((run) => runRow(view, run, longest)),
+/** How long its runs took, and how late they started. */
+async function daysOf(view: View, known: JobCatalog, job: JobOverview): Promise<Html> {
+  const grid = await view.reads.read(`days ${job.job}`, () =>
+    readGrid(known, [job], { last: todayOf(known), days: DAYS }),
   );
+  const { dates, rows, runs } = grid;
+  const took = dates.map((date) => rows[0]?.cells.get(date));
+  const ended = took.flatMap((cell) => (cell?.state === 'completed' ? (cell.tookMs ?? []) : []));
+  const open = rows[0] ? html`<p class="btns">${toCheck(rows[0])}</p>` : '';
+  if (ended.length === 0) return open;
+  const lateness = latenessOf(known, job.job, runs);
+  const [median, slow, longest] = [quantile(ended), quantile(ended, 0.95), Math.max(...ended, 1)];
+  const isKnown = ended.length >= FEWEST;
+  const latest = Math.max(0, ...lateness.values());
+  const text = [
+    `last ${job.lastRun && durationOf(job.lastRun) !== undefined ? shortDuration(durationOf(job.lastRun) ?? 0) : '–'}`,
+    ...(isKnown ? [`median ${shortDuration(median)}`, `95 % below ${shortDuration(slow)}`] : []),
+    `longest ${shortDuration(longest)}`,
+    ...(lateness.size > 0 ? [`latest start ${shortDuration(latest)} after its time`] : []),
+  ].join(' · ');
+  const [height, below, step] = [96, 24, 13];
+  const bars = took.map((cell, index) => {
+    const late = lateness.get(dates[index] ?? '') ?? 0;
+    const lateBar =
+      late < 1000
+        ? ''
+        : html`<rect
+            class="hold"
+            x="${index * step}"
+            y="${height + 2}"
+            width="10"
+            height="${Math.max(2, Math.round((late / latest) * below))}"
+            ><title>${dates[index]} started ${shortDuration(late)} late</title></rect
+          >`;
+    if (cell?.tookMs === undefined) return lateBar;
+    const length = Math.max(2, Math.round((cell.tookMs / longest) * (height - 4)));
+    const tone = cell.state === 'completed' ? 'ok' : 'failed';
+    const isSlow = isKnown && cell.tookMs > slow;
+    return html`<rect
+        class="${tone}${isSlow ? ' slow' : ''}"
+        x="${index * step}"
+        y="${height - length}"
+        width="10"
+        height="${length}"
+        ><title>${dates[index]} ${cell.state}, ${shortDuration(cell.tookMs)}</title></rect
+      >${lateBar}`;
+  });
+  const y = height - Math.round((median / longest) * (height - 4));
+  return html`<section class="card">
+    <h2>Duration, ${DAYS} days</h2>
+    <p class="mute">Next ${clockOf(job.nextScheduledAt, view)} · ${text}</p>
+    <div class="scroll" tabindex="0" role="group" aria-label="Duration of each day">
+      <svg
+        width="${DAYS * step}"
+        height="${height + below + 4}"
+        role="img"
+        aria-label="${DAYS} days: ${text}"
+      >
+        ${bars}
+        <path class="axis" d="M0 ${height}h${DAYS * step}" />
+        ${isKnown ? html`<path class="median" d="M0 ${y}h${DAYS * step}" />` : ''}
+      </svg>
+    </div>
+    ${open}
+  </section>`;
 }
 
-function runRow(view: View, run: RunSummary, longest: number): Html {
+/** How long after its scheduled time the first attempt of each date started. */
+function latenessOf(
+  known: JobCatalog,
+  job: string,
+  runs: readonly RunSummary[],
+): ReadonlyMap<string, number> {
+  const [policy, { schedule }] = [known.knownPolicy(job), known.expectationOf(job)];
+  const periods = policy && calendarPeriodsOf(policy);
+  const late = new Map<string, number>();
+  if (!schedule || !periods || periods.target === 'previous') return late;
+  for (const { periodStart: start, periodEnd: end, periodKey, firstStartedAt, generation } of runs) {
+    const due = start && end && schedule.firstIn({ start, end });
+    if (due && firstStartedAt && generation === 0)
+      late.set(periodKey, Math.max(0, firstStartedAt.getTime() - due.getTime()));
+  }
+  return late;
+}
+
+const FILTERS = {
+  all: {},
+  failed: { states: ['failed', 'interrupted'] },
+  retried: { limit: 500 },
+  skipped: { states: ['skipped'] },
+} as const;
+
+async function runsOf(view: View, known: JobCatalog, job: string): Promise<Html> {
+  const asked = view.query.get('runs') ?? 'all';
+  if (!Object.hasOwn(FILTERS, asked)) throw new NotFoundError('There is no such page.');
+  const filter = FILTERS[asked as keyof typeof FILTERS];
+  const runs = await view.reads.read(`runs ${asked} ${job}`, () =>
+    known.ledger.list({ job, limit: RUNS, ...filter }),
+  );
+  const isRetried = ({ attempt, generation }: Run): boolean => attempt > 1 || generation > 0;
+  const shown = (asked === 'retried' ? runs.filter(isRetried) : runs).slice(0, RUNS);
+  const longest = Math.max(...shown.map((run) => durationOf(run) ?? 0), 1);
+  return html`<section class="card" id="runs">
+    <div class="bar">
+      <h2>Runs</h2>
+      <nav class="seg btns" aria-label="Runs">
+        ${Object.keys(FILTERS).map((name) => html`<a href="${linkTo({ job, runs: name })}#runs" ${name === asked ? raw('aria-current="true"') : ''}>${name}</a>`)}
+      </nav>
+    </div>
+    ${
+      shown.length === 0
+        ? html`<p class="mute">No such run is recorded.</p>`
+        : tableOf(
+            ['Period', 'State', 'Started', 'Took', 'Attempt', 'On', ''],
+            shown.map((run) => runRow(view, run, longest)),
+          )
+    }
+  </section>`;
+}
+
+function runRow(view: View, run: Run, longest: number): Html {
   const { job, scope, periodKey: period, state, attempt, startedAt, claimedBy } = run;
   const took = durationOf(run);
   const bar =
     took === undefined
       ? ''
-      : html`<svg width="120" height="8" aria-hidden="true">
-            <rect width="${Math.ceil((120 * took) / longest)}" height="8" />
+      : html`<svg width="80" height="8" aria-hidden="true">
+            <rect width="${Math.ceil((80 * took) / longest)}" height="8" />
           </svg>
           ${describeDuration(took)}`;
   return html`<tr>
     <th scope="row">
       <a href="${linkTo({ job, period, scope })}">${period}${scope === '' ? '' : ` (${scope})`}</a>
     </th>
-    <td>${stateText(state)} ${run.reason ?? ''}</td>
-    <td>${attempt}</td>
-    <td>${timeOf(startedAt, view)}</td>
-    <td>${claimedBy ? instanceOf(claimedBy) : ''}</td>
+    <td>${pill(state)}</td>
+    <td>${clockOf(startedAt, view)}</td>
     <td>${bar}</td>
+    <td>${attempt}</td>
+    <td>${claimedBy ? instanceOf(claimedBy) : ''}</td>
+    <td><small>${firstLines(run.error) ?? run.reason ?? ''}</small></td>
   </tr>`;
-}
-
-function durationOf({ startedAt, finishedAt }: RunSummary): number | undefined {
-  return startedAt && finishedAt && Math.max(0, finishedAt.getTime() - startedAt.getTime());
 }
 
 function jobActs(
@@ -169,37 +210,56 @@ function jobActs(
   known: JobCatalog,
   { job, lock, declared }: Pick<JobOverview, 'job' | 'lock'> & Pick<RegisteredJob, 'declared'>,
 ): Html {
-  if (view.access.level !== 'operate') return '';
   const policy = known.knownPolicy(job);
   const hasPeriods = policy !== undefined && calendarPeriodsOf(policy) !== undefined;
-  const without = [
-    ...(hasPeriods ? [] : ['period', 'from', 'to']),
-    ...(declared.hasScopeFunction ? [] : ['scope']),
-    'lock',
-  ];
-  const values = { from: view.query.get('from') ?? undefined, to: view.query.get('to') ?? undefined };
-  const form = (verb: Verb): Html => actForm(view, verb, { hidden: { job }, values, without });
+  const hidden = { job };
+  const scope = declared.hasScopeFunction ? [] : ['scope'];
   const isPaused = lock !== undefined && isHoldOwner(lock.lockedBy);
-  return html`<h2>Acts</h2>
-    <div class="acts">
-      ${form('run')} ${isPaused ? form('resume') : declared.hasNameFunction ? '' : form('pause')}
-      ${form('forget')}
-    </div>`;
+  return html`${actButton(view, 'run', { hidden, without: ['from', 'to', ...scope, ...(hasPeriods ? [] : ['period'])], look: 'first' })}
+  ${isPaused ? actButton(view, 'resume', { hidden }) : declared.hasNameFunction ? '' : actButton(view, 'pause', { hidden })}
+  ${hasPeriods ? actButton(view, 'run', { hidden, without: ['period', ...scope], id: 'run-range', label: 'Add past days' }) : ''}
+  ${actButton(view, 'forget', { hidden })}`;
 }
 
-function declaration(view: View, registered: RegisteredJob): Html {
-  const { declared, version, registeredBy, registeredAt } = registered;
-  const facts = Object.entries(declared).filter(
-    ([name, value]) => value !== undefined && name !== 'schedules',
-  );
-  return html`<h2>Declaration</h2>
+function settings(view: View, { declared, version, registeredBy, registeredAt }: RegisteredJob): Html {
+  return html`<details class="card" id="settings">
+    <summary>Settings</summary>
     <dl>
-      ${facts.map(
-        ([name, value]) =>
+      ${settingsOf(declared).map(
+        ([name, text]) =>
           html`<dt>${name}</dt>
-            <dd>${/Ms$/.test(name) ? describeDuration(Number(value)) : JSON.stringify(value)}</dd>`,
+            <dd>${text}</dd>`,
       )}
       <dt>Registered by</dt>
       <dd>${registeredBy}, cronlatch ${version}, ${timeOf(registeredAt, view)}</dd>
-    </dl>`;
+    </dl>
+  </details>`;
+}
+
+/** What its code declares, in words. */
+function settingsOf(declared: DeclaredJob): readonly (readonly [string, string])[] {
+  const { lock, kind, timeZone, dayStart, target, retry, onCrash, catchUp, scope } = declared;
+  const { renewEveryMs, maxLockDurationMs, startDeadlineMs, lockAtLeastForMs } = declared;
+  const time = (ms: number | undefined): string => (ms === undefined ? '' : shortDuration(ms));
+  const period = kind === 'lock' ? 'only a lock' : kind === 'custom' ? 'by a key of its own' : `per ${kind}`;
+  const waits =
+    retry && retry.maxAttempts > 1 ? `, the second ${time(retry.initialDelayMs)} after a failure` : '';
+  const all: (readonly [string, string | false | undefined])[] = [
+    ['Runs', `${period}${timeZone ? `, in ${timeZone}` : ''}${dayStart ? `, from ${dayStart}` : ''}`],
+    ['Period', target === 'previous' && 'the one before'],
+    ['Lock', `${lock}${declared.hasNameFunction ? ' (its names depend on the arguments)' : ''}`],
+    ['Locked', `at most ${time(declared.lockAtMostForMs)}, at least ${time(lockAtLeastForMs)}`],
+    [
+      'Renewed',
+      renewEveryMs ? `every ${time(renewEveryMs)}, for at most ${time(maxLockDurationMs)}` : 'never',
+    ],
+    ['Attempts', retry && `${retry.maxAttempts}${waits}`],
+    ['After a crash', onCrash && (onCrash === 'hold' ? 'an operator decides' : 'the run is repeated')],
+    ['Catch-up', catchUp && `${catchUp.catchUp}, of the last ${time(catchUp.windowMs)}`],
+    ['Starts', startDeadlineMs !== undefined && `at most ${time(startDeadlineMs)} late`],
+    ['Days', declared.hasCalendar && 'by a calendar of its own'],
+    ['Scope', declared.hasScopeFunction ? 'by a function' : scope],
+    ['Enabled', declared.disabled && `no: disabled by its ${declared.disabled}`],
+  ];
+  return all.filter((each): each is readonly [string, string] => typeof each[1] === 'string');
 }

@@ -8,26 +8,30 @@ import type { View } from './view';
 export const UNRECORDED = '.unrecorded';
 
 /** The body of a page: what the script replaces when it has changed. */
-export async function mainOf(view: View, { title, body }: Page): Promise<string> {
+export async function mainOf(view: View, { title, beside = '', body }: Page): Promise<string> {
   const done = ACTS.get(view.done?.replace(UNRECORDED, '') ?? '')?.done;
   const note = view.done?.endsWith(UNRECORDED)
     ? ' It is not recorded: a warning of the guard has the reason.'
     : '';
-  const { values, error } = view.sent ?? {};
+  const error = view.sent?.error;
+  const content = await html`<div class="bar">
+      <h1>${title}</h1>
+      ${beside}
+    </div>
+    ${done === undefined ? '' : html`<p class="done" role="status">${done}${note}</p>`} ${body}`;
   // A form that the page no longer has cannot show it.
-  const isInForm = (await body).includes(`id="${values?.['act'] ?? ''}" class="act sent"`);
+  const isInForm = content.includes('class="sent"');
   const main = await html`<main id="main">
-    <h1>${title}</h1>
-    ${done === undefined ? '' : html`<p class="done" role="status">${done}${note}</p>`}
-    ${error === undefined || isInForm ? '' : html`<p class="error" role="alert">${error}</p>`} ${body}
+    ${error === undefined || isInForm ? '' : html`<p class="error" role="alert">${error}</p>`} ${content}
   </main>`;
   // A String object would not be equal to another one.
   return main.toString();
 }
 
 export function documentOf(view: View | undefined, title: string, main: string): Html {
-  const who = view?.access.actor ?? 'unnamed';
-  const level = view?.access.level === 'operate' ? 'may operate' : 'may read';
+  const isLocks = view?.query.has('lock') === true || view?.query.has('locks') === true;
+  const current = (is: boolean): Html => (is ? raw('aria-current="page"') : '');
+  const { actor = 'unnamed', level } = view?.access ?? {};
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -40,9 +44,17 @@ export function documentOf(view: View | undefined, title: string, main: string):
       </head>
       <body>
         <header>
-          <nav aria-label="Pages"><a href="?">Overview</a> <a href="?locks=held">Locks</a></nav>
-          <p>${view === undefined ? '' : `${who} ${level} · times in ${view.timeZone}`}</p>
+          <strong>◷ cronlatch</strong>
+          <nav aria-label="Pages">
+            <a href="?" ${current(!isLocks)}>Jobs</a> <a href="?locks=held" ${current(isLocks)}>Locks</a>
+          </nav>
           <p id="connection" role="status"></p>
+          ${
+            view === undefined
+              ? ''
+              : html`<p class="mute">times in ${view.timeZone}</p>
+                  <p class="stat off">${actor}${level === 'operate' ? '' : ' (may read)'}</p>`
+          }
         </header>
         ${raw(main)}
       </body>

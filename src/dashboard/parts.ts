@@ -1,8 +1,7 @@
-import { relative } from '../guard/log/time-texts';
-import type { ActQuery } from '../ledger';
-import { commandText, type Remedy } from '../ledger/operator/remedy';
+import { describeDuration, relative, shortTime } from '../guard/log/time-texts';
+import type { ActQuery, RunSummary } from '../ledger';
 import { timeText } from '../ledger/operator/state-of-run';
-import { stateCell, stateOfAct, subjectOfAct } from '../operations/state-texts';
+import { stateCell, stateOfAct, subjectOfAct, type Tone } from '../operations/state-texts';
 import { html } from './vendor';
 import { newestActs, type View } from './view';
 
@@ -11,6 +10,10 @@ export type Html = ReturnType<typeof html> | string;
 
 export interface Page {
   readonly title: string;
+  /** On the tab of the browser. Default: the title */
+  readonly tab?: string;
+  /** In the line of the title. */
+  readonly beside?: Html;
   readonly body: Html;
 }
 
@@ -21,12 +24,29 @@ export function linkTo(parameters: Readonly<Record<string, string | undefined>>)
   return `?${query.toString()}`;
 }
 
-export function stateText(state: string, more = ''): Html {
+const TOKENS: Readonly<Record<Tone, string>> = {
+  red: 'failed',
+  yellow: 'hold',
+  green: 'ok',
+  cyan: 'run',
+  dim: 'off',
+};
+
+/** The class that gives a state its colour, and its symbol. */
+export function tokenOf(state: string): readonly [token: string, symbol: string] {
   const [tone, text] = stateCell(state);
-  return html`<span class="state ${tone}">${text}${more}</span>`;
+  return [state === 'missed' || state === 'late' ? 'missed' : TOKENS[tone], text[0] ?? ''];
 }
 
-/** How long ago, with the time. */
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+export function pill(state: string, more = ''): Html {
+  return html`<span class="pill ${tokenOf(state)[0]}">${capital(state)}${more}</span>`;
+}
+
+/** How long ago, with the time. The script counts it on. */
 export function timeOf(instant: Date | undefined, { timeZone, now }: View): Html {
   if (instant === undefined) return '–';
   const text = timeText(instant, timeZone);
@@ -37,22 +57,59 @@ export function timeOf(instant: Date | undefined, { timeZone, now }: View): Html
   return html`<time datetime="${instant.toISOString()}" title="${text}">${shown}</time>`;
 }
 
-/** A command of the command line that does the same. */
-export function commandHint(remedy: Remedy | undefined): Html {
-  return remedy ? html`<code class="command">npx ${commandText(remedy)}</code>` : '';
+/** By the clock: `03:00` today, `Wed 03:00`, `26 Nov 03:00`. */
+export function clockOf(instant: Date | undefined, { timeZone, now }: View, hasSeconds = false): Html {
+  if (instant === undefined) return '–';
+  const [iso, text] = [instant.toISOString(), timeText(instant, timeZone)];
+  const shown = shortTime(instant, timeZone, now) + (hasSeconds ? text.slice(16, 19) : '');
+  return html`<time class="clock" datetime="${iso}" title="${text}">${shown}</time>`;
+}
+
+const TICK = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)/;
+const DAY = new Intl.DateTimeFormat('en-GB', {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  timeZone: 'UTC',
+});
+
+/** A period for people: `Thu, 26 Nov`, or the time of a tick. Others as their keys. */
+export function periodText(key: string, view: View): Html {
+  const tick = TICK.exec(key)?.[1];
+  if (tick !== undefined) return clockOf(new Date(tick), view);
+  return /^\d{4}-\d\d-\d\d$/.test(key) ? DAY.format(new Date(key)) : key;
+}
+
+/** To the unit that counts: `42.5 s`, `12 min`, `1 h 10 min`. */
+export function shortDuration(ms: number): string {
+  return describeDuration(ms).replace(/ min \d+ s$/, ' min');
+}
+
+/** The middle one, or the one that so much of all are below. */
+export function quantile(values: readonly number[], share = 0.5): number {
+  return (
+    values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0
+  );
+}
+
+/** How long a run took. */
+export function durationOf({ startedAt, finishedAt }: Partial<RunSummary>): number | undefined {
+  return startedAt && finishedAt && Math.max(0, finishedAt.getTime() - startedAt.getTime());
 }
 
 export function tableOf(columns: readonly string[], rows: readonly Html[]): Html {
-  return html`<table>
-    <thead>
-      <tr>
-        ${columns.map((column) => html`<th scope="col">${column}</th>`)}
-      </tr>
-    </thead>
-    <tbody>
-      ${rows}
-    </tbody>
-  </table>`;
+  return html`<div class="scroll">
+    <table>
+      <thead>
+        <tr>
+          ${columns.map((column) => html`<th scope="col">${column}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </div>`;
 }
 
 const ACTS_SHOWN = 20;
@@ -64,13 +121,15 @@ export async function actsOf(view: View, of: Pick<ActQuery, 'job' | 'lock'>): Pr
   const rows = acts.map(
     (act) =>
       html`<tr>
-        <td>${timeOf(act.at, view)}</td>
+        <td>${clockOf(act.at, view)}</td>
         <td>${act.verb} ${subjectOfAct(act)}</td>
         <td>${act.actor}</td>
         <td>${stateOfAct(act, view.now)}</td>
         <td>${act.reason}</td>
       </tr>`,
   );
-  return html`<h2>Acts of operators</h2>
-    ${tableOf(['When', 'Act', 'By', 'State', 'Reason'], rows)}`;
+  return html`<section class="card">
+    <h2>Acts of operators</h2>
+    ${tableOf(['When', 'Act', 'By', 'State', 'Reason'], rows)}
+  </section>`;
 }

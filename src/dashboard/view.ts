@@ -1,4 +1,5 @@
-import { LockStorageError, noneAfter, SchemaMismatchError } from '../core';
+import { LockStorageError, noneAfter, SchemaMismatchError, systemClock } from '../core';
+import { withinLimit } from '../core/clock';
 import type { JobGuard } from '../guard';
 import { sharedZone } from '../guard/log/time-texts';
 import type { ActQuery, StoredAct } from '../ledger';
@@ -42,11 +43,19 @@ export async function knownJobs({ reads, guard }: Source): Promise<JobCatalog | 
   return await reads.read('jobs', () => catalogIfAny(guard));
 }
 
-/** That which all jobs have, or else UTC. `undefined` if the database of the runs fails: the pages of locks are shown then, too. */
-export async function zoneOfJobs(source: Source): Promise<string | undefined> {
-  const known = await knownJobs(source).catch(noneAfter(LockStorageError, SchemaMismatchError));
-  const zones = known?.register?.jobs.map(({ declared }) => zoneOf(declared));
-  return known && sharedZone(zones ?? [], 'UTC');
+/** Pages of locks do not wait longer for the database of the runs. `undefined` if it fails, too. */
+export async function soonKnown(source: Source): Promise<JobCatalog | undefined> {
+  const known = knownJobs(source).catch(noneAfter(LockStorageError, SchemaMismatchError));
+  const found = await withinLimit(systemClock, known, 500);
+  return found === 'time-out' ? undefined : found;
+}
+
+/** That which all jobs have, or else UTC. */
+export function zoneOfJobs({ register }: JobCatalog): string {
+  return sharedZone(
+    (register?.jobs ?? []).map(({ declared }) => zoneOf(declared)),
+    'UTC',
+  );
 }
 
 export async function overviewOf({ reads, guard, when }: View): Promise<Overview> {

@@ -41,6 +41,10 @@ export interface JobRemark {
   /** Of `failed`, `interrupted`, `late` and `missed`: the same as long as it is about the same attempt, or about ticks of one day. */
   readonly id?: string | undefined;
   readonly text: string;
+  /** What the text reports, without the names of the job and the period, the detail and the advice. No full stop. */
+  readonly brief: string;
+  /** The beginning of the error, or the reason of an operator. */
+  readonly detail?: string | undefined;
   /** What fixes it or explains it. `commandOf` returns it as a command. */
   readonly remedy?: Remedy | undefined;
 }
@@ -71,8 +75,9 @@ export function unreachableRemark(
   { id }: Partial<LockProvider> = {},
   { driverCode }: LockStorageError,
 ): JobRemark {
-  const text = `The lock provider${id === undefined ? '' : ` '${id}'`} did not answer${driverCode === undefined ? '' : ` (${driverCode})`}. No job gets its lock, and it is unknown which locks are held.`;
-  return { kind: 'unreachable', text };
+  const brief = `The lock provider${id === undefined ? '' : ` '${id}'`} did not answer${driverCode === undefined ? '' : ` (${driverCode})`}`;
+  const detail = 'No job gets its lock, and it is unknown which locks are held.';
+  return { kind: 'unreachable', text: `${brief}. ${detail}`, brief, detail };
 }
 
 export function notesOf({ name, job, lock, sharing, runs, now, at }: KnownJob): JobRemark[] {
@@ -80,19 +85,22 @@ export function notesOf({ name, job, lock, sharing, runs, now, at }: KnownJob): 
   const hold = lock && readHold(lock.lockedBy);
   if (lock && hold) {
     const text = `${hold.actor} has paused lock '${lock.name}': ${hold.reason}. The pause ends ${at(lock.lockUntil)}. To end it now:`;
-    notes.push({ kind: 'paused', text, remedy: endOfPause(lock.name, job) });
+    const brief = `paused by ${hold.actor}; the pause ends ${at(lock.lockUntil)}`;
+    notes.push({ kind: 'paused', text, brief, detail: hold.reason, remedy: endOfPause(lock.name, job) });
   }
   if (lock && isHeldByProcess(lock) && sharing.length > 0 && !runs.some(({ state }) => state === 'running')) {
-    const text = `Lock '${lock.name}' of job '${name}' is in use by ${instanceOf(lock.lockedBy)}. Other jobs have it, too: ${sharing.join(', ')}.`;
-    notes.push({ kind: 'in use', text });
+    const brief = `is in use by ${instanceOf(lock.lockedBy)}. Other jobs have it, too: ${sharing.join(', ')}`;
+    const text = `Lock '${lock.name}' of job '${name}' ${brief}.`;
+    notes.push({ kind: 'in use', text, brief: `its lock ${brief}` });
   }
   if (lock && !OWNER.test(lock.lockedBy) && !hold) {
-    const text = `Lock '${lock.name}' is held by '${lock.lockedBy}'. Neither cronlatch nor ShedLock names its holders so.`;
-    notes.push({ kind: 'unknown owner', text });
+    const brief = `is held by '${lock.lockedBy}'. Neither cronlatch nor ShedLock names its holders so`;
+    notes.push({ kind: 'unknown owner', text: `Lock '${lock.name}' ${brief}.`, brief: `its lock ${brief}` });
   }
   if (job && now.getTime() - job.registeredAt.getTime() > UNDECLARED_AFTER_MS) {
-    const text = `Job '${name}' was last declared ${at(job.registeredAt)}. If your code no longer has it:`;
-    notes.push({ kind: 'undeclared', text, remedy: remedyFor('forget', { job: name }) });
+    const brief = `was last declared ${at(job.registeredAt)}`;
+    const text = `Job '${name}' ${brief}. If your code no longer has it:`;
+    notes.push({ kind: 'undeclared', text, brief, remedy: remedyFor('forget', { job: name }) });
   }
   return notes;
 }
@@ -107,13 +115,15 @@ export function stuckRemarks({ lock, leaseMs, runs, now, at }: KnownJob): JobRem
   const ofRuns = runs.flatMap((run): JobRemark[] => {
     const { state, leaseUntil = now } = run;
     if (state !== 'running' || now.getTime() - leaseUntil.getTime() <= NOT_REPEATED_MS) return [];
-    const text = `${describeRun(run).replace('t', 'T')} has a lease that ended ${at(leaseUntil)}, and no instance repeats it. If its process is dead:`;
-    return [{ kind: 'stuck', text, remedy: remedyFor('rerun', run, { force: true }) }];
+    const brief = `has a lease that ended ${at(leaseUntil)}, and no instance repeats it`;
+    const text = `${describeRun(run).replace('t', 'T')} ${brief}. If its process is dead:`;
+    return [{ kind: 'stuck', text, brief, remedy: remedyFor('rerun', run, { force: true }) }];
   });
   if (!lock || !isHeldByProcess(lock) || describeAhead(lock)) return ofRuns;
   if (lock.lockUntil.getTime() - now.getTime() <= Math.max(DAY_MS, leaseMs)) return ofRuns;
-  const text = `Lock '${lock.name}' is held by ${instanceOf(lock.lockedBy)}, and ends ${at(lock.lockUntil)}. Its job does not run until then. If its process is dead:`;
-  return [{ kind: 'stuck', text, remedy: releaseOf(lock) }, ...ofRuns];
+  const brief = `is held by ${instanceOf(lock.lockedBy)}, and ends ${at(lock.lockUntil)}. Its job does not run until then`;
+  const text = `Lock '${lock.name}' ${brief}. If its process is dead:`;
+  return [{ kind: 'stuck', text, brief: `its lock ${brief}`, remedy: releaseOf(lock) }, ...ofRuns];
 }
 
 /** Ends the pause of a lock, by the name of its job if that is known. */
@@ -125,7 +135,8 @@ export function endOfPause(lock: string, job: RegisteredJob | undefined): Remedy
 export function unreadableRemark(row: UnreadableJob): JobRemark {
   const isReadableElsewhere = unknownZoneOf(row.declared) !== undefined;
   const remedy = isReadableElsewhere ? undefined : remedyFor('forget', row);
-  return { kind: 'unreadable', text: unreadableText(row), remedy };
+  const text = unreadableText(row);
+  return { kind: 'unreadable', text, brief: text.replace(/\.$/, ''), remedy };
 }
 
 export function unreadableText({ job, version, declared }: Omit<UnreadableJob, 'registeredBy'>): string {
@@ -139,15 +150,19 @@ export function unreadableText({ job, version, declared }: Omit<UnreadableJob, '
 
 export function lateRemark({ name, at }: KnownJob, tick: Date | undefined): JobRemark[] {
   if (tick === undefined) return [];
-  const text = `Job '${name}' is late: its tick was due ${at(tick)}, and no instance has answered it.`;
-  return [{ kind: 'late', id: idOf('late', name, tick), text, remedy: remedyFor('why', { job: name }) }];
+  const brief = `its tick was due ${at(tick)}, and no instance has answered it`;
+  const text = `Job '${name}' is late: ${brief}.`;
+  return [{ kind: 'late', id: idOf('late', name, tick), text, brief, remedy: remedyFor('why', { job: name }) }];
 }
 
 export function clockRemark(lock: LockState | undefined): JobRemark[] {
   const text = lock && describeAhead(lock);
   if (!text) return [];
-  return [{ kind: 'clock', text, remedy: releaseOf(lock) }];
+  return [{ kind: 'clock', text, brief: text.replace(/[.:]$/, ''), remedy: releaseOf(lock) }];
 }
+
+/** So many missed periods are named. */
+const SHOWN = 3;
 
 /** @param missed the earliest first */
 export function missedRemark(name: string, missed: readonly CalendarPeriod[]): JobRemark[] {
@@ -156,8 +171,11 @@ export function missedRemark(name: string, missed: readonly CalendarPeriod[]): J
   const others = missed.length > 1 ? ` and ${missed.length - 1} more` : '';
   const range = { from: first.businessDate, to: last.businessDate };
   const text = `Job '${name}' has missed ${first.key}${others}. To run them:`;
+  const keys = missed.slice(0, SHOWN).map(({ key }) => key);
+  const more = missed.length > SHOWN ? ` and ${missed.length - SHOWN} more` : '';
+  const brief = `no run for ${keys.join(', ')}${more}`;
   const id = idOf('missed', name, last.key);
-  return [{ kind: 'missed', id, text, remedy: remedyFor('run', { job: name }, range) }];
+  return [{ kind: 'missed', id, text, brief, remedy: remedyFor('run', { job: name }, range) }];
 }
 
 /** The key of a tick. */
@@ -168,12 +186,13 @@ export function problemOf(run: KnownRun, when?: KnownJob['at'], now?: Date): Job
   const { job, scope, periodKey, generation, attempt, state, nextAttemptAt } = run;
   const isOver = state === 'interrupted' || (state === 'failed' && nextAttemptAt === undefined);
   if (!isOver && !isRunAhead(run, now)) return [];
-  const { sentence, advice, remedy } = stateOfRun(run, { now, ...(when && { when }) });
+  const { sentence, brief, reason, advice, remedy } = stateOfRun(run, { now, ...(when && { when }) });
   const text = `The run of job '${job}'${scope === '' ? '' : ` (${scope})`} for ${periodKey} ${sentence}. ${advice}`;
-  if (!isOver) return [{ kind: 'clock', text, remedy }];
+  const remark = { text, brief, detail: reason ?? advice, remedy };
+  if (!isOver) return [{ kind: 'clock', ...remark }];
   // The next tick can fail again, so such a job has one problem a day.
   const [, day] = TICK.exec(periodKey) ?? [];
   const of = day === undefined ? [periodKey, generation, attempt] : [day];
   const id = idOf(state, job, scope, ...of);
-  return [{ kind: state, id, text, remedy }];
+  return [{ kind: state, id, ...remark }];
 }

@@ -16,7 +16,7 @@ import { isNoAnswer } from './held-locks';
 import { catalogIfAny } from './job-catalog';
 
 /** Something that keeps a job from running, and the act that ends it, for an operator who has checked that it may. */
-type Obstacle = Omit<JobRemark, 'kind'> & { readonly reason: string };
+type Obstacle = Pick<JobRemark, 'text' | 'remedy'> & { readonly reason: string };
 
 export type Why = Awaited<ReturnType<typeof readWhy>>;
 
@@ -118,7 +118,7 @@ function lockObstacles(
     return [{ reason: 'paused', text, remedy: endOfPause(name, registered) }];
   }
   const [ahead] = clockRemark(lock);
-  if (ahead !== undefined) return [{ ...ahead, reason: ahead.kind }];
+  if (ahead !== undefined) return [{ text: ahead.text, remedy: ahead.remedy, reason: ahead.kind }];
   if (isKept(lockedBy)) {
     const text = `lockAtLeastFor keeps lock '${name}'. It ends ${when(lockUntil)}. The run on ${instanceOf(lockedBy)} has ended.`;
     return [{ reason: 'kept', text }];

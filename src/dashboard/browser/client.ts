@@ -1,8 +1,13 @@
-/** Keeps the page fresh, and moves through its grid by the arrow keys. Without it, the page works, but stays as it is. */
+/**
+ * Keeps the page fresh, opens the forms of acts as dialogs, and moves through the grid by the arrow keys. Without it, the page
+ * works, but stays as it is.
+ */
 const connection = document.querySelector('#connection');
 const POLL_MS = 5000;
 const LONGEST_MS = 20_000;
 let heardAt = Date.now();
+/** How far the server's clock is ahead. */
+let aheadMs = 0;
 /** The body as the server sent it. */
 let shown = document.querySelector('main')?.outerHTML;
 /** Of the page that was loaded last. */
@@ -16,7 +21,7 @@ function report(text: string): void {
 
 /** An operator who fills in a form is not disturbed. */
 function isTyping(): boolean {
-  const fields = [...document.querySelectorAll<HTMLInputElement>('main input:not([type=hidden])')];
+  const fields = [...document.querySelectorAll<HTMLInputElement>('input:not([type=hidden])')];
   const isChanged = ({ value, defaultValue, checked, defaultChecked }: HTMLInputElement): boolean =>
     value !== defaultValue || checked !== defaultChecked;
   return fields.some((field) => field === document.activeElement || isChanged(field));
@@ -25,9 +30,10 @@ function isTyping(): boolean {
 function known(): void {
   heardAt = Date.now();
   report('');
+  countAges();
 }
 
-/** Replaces the body of the page. The focus and the position in the grid stay. */
+/** Replaces the body of the page. The focus, the positions and what is unfolded stay. */
 function show(text: string): void {
   known();
   // A form that came back stays until it is sent again.
@@ -36,22 +42,35 @@ function show(text: string): void {
   const main = document.querySelector('main');
   waiting = undefined;
   if (!next || !main || next.outerHTML === shown) return;
-  if (isTyping()) {
+  if (isTyping() || document.querySelector('dialog')) {
     waiting = text;
     return report('The page has changed. It is updated when the form is sent or empty.');
   }
   shown = next.outerHTML;
   const link = document.activeElement?.getAttribute('href');
-  const left = document.querySelector('.scroll')?.scrollLeft;
+  const boxes = '.scroll, pre';
+  const positions = [...document.querySelectorAll(boxes)].map((box) => {
+    const isAtEnd = box.scrollTop + box.clientHeight >= box.scrollHeight - 4;
+    return [box.scrollLeft, isAtEnd ? Infinity : box.scrollTop] as const;
+  });
+  const top = scrollY;
+  const unfolded = [...document.querySelectorAll('details[open]')].map(({ id }) => id);
   const done = main.querySelector('.done');
   main.replaceWith(next);
-  if (done) next.querySelector('h1')?.after(done);
+  if (done) next.querySelector('.bar')?.after(done);
+  for (const id of unfolded) document.getElementById(id)?.setAttribute('open', '');
   prepareGrid(link);
-  document.querySelector('.scroll')?.scrollTo({ left: left ?? 0 });
+  for (const [index, box] of document.querySelectorAll(boxes).entries()) {
+    const [left, down] = positions[index] ?? [0, 0];
+    box.scrollTo(left, Math.min(down, box.scrollHeight));
+  }
+  scrollTo({ top });
+  countAges();
 }
 
 function lost(what: string): void {
-  report(`${what}. This is what was known at ${new Date(heardAt).toLocaleTimeString()}.`);
+  const at = new Date(heardAt).toLocaleTimeString('en-GB');
+  report(`${what}. This is what was known at ${at}.`);
 }
 
 /** Why the page cannot be loaded. */
@@ -66,6 +85,8 @@ async function load(): Promise<void> {
   try {
     const headers = tag === null ? {} : { 'If-None-Match': tag };
     const response = await fetch(location.href, { headers, signal: AbortSignal.timeout(LONGEST_MS) });
+    const date = response.headers.get('date');
+    if (date) aheadMs = Date.parse(date) - Date.now();
     if (response.ok) {
       const text = await response.text();
       tag = response.headers.get('etag');
@@ -84,6 +105,35 @@ function refresh(): void {
   loading ??= load().finally(() => (loading = undefined));
 }
 
+/** The server writes no seconds, so that a page without news stays the same. */
+function countAges(): void {
+  for (const time of document.querySelectorAll<HTMLTimeElement>('time:not(.clock)')) {
+    const seconds = Math.round((Date.parse(time.dateTime) - Date.now() - aheadMs) / 1000);
+    if (Math.abs(seconds) < 60)
+      time.textContent = seconds > 0 ? `in ${seconds} s` : `${Math.max(0, -seconds)} s ago`;
+  }
+}
+
+/** Shows the form of an act above the page, until it is sent or closed. */
+function openAct(box: Element | null | undefined): void {
+  const form = box?.querySelector('form');
+  if (!box || !form || document.querySelector('dialog')) return;
+  box.removeAttribute('open');
+  const dialog = document.createElement('dialog');
+  dialog.className = 'act';
+  dialog.setAttribute('aria-label', form.querySelector('h2')?.textContent ?? '');
+  dialog.append(form);
+  document.body.append(dialog);
+  dialog.addEventListener('close', () => {
+    form.reset();
+    form.classList.remove('sent');
+    box.append(form);
+    dialog.remove();
+  });
+  dialog.showModal();
+  form.querySelector<HTMLInputElement>('[name=reason]')?.focus();
+}
+
 /** One cell can be reached by Tab, and the others by the arrow keys. */
 function prepareGrid(focused?: string | null): void {
   const cells = [...document.querySelectorAll<HTMLAnchorElement>('#grid td a')];
@@ -92,8 +142,6 @@ function prepareGrid(focused?: string | null): void {
   const first = found ?? cells[0];
   if (first) first.tabIndex = 0;
   found?.focus();
-  const scroll = document.querySelector('.scroll');
-  if (scroll && !focused) scroll.scrollLeft = scroll.scrollWidth;
 }
 
 const STEPS: Readonly<Record<string, readonly [rows: number, columns: number]>> = {
@@ -126,7 +174,15 @@ function move(event: KeyboardEvent): void {
   }
 }
 
+document.documentElement.classList.add('live');
 prepareGrid();
+openAct((document.querySelector('.sent') ?? document.querySelector('form:target'))?.closest('.act'));
 document.addEventListener('keydown', move);
+document.addEventListener('click', (event) => {
+  const summary = (event.target as Element).closest('details.act > summary');
+  if (!summary) return;
+  event.preventDefault();
+  openAct(summary.parentElement);
+});
 document.addEventListener('visibilitychange', refresh);
 setInterval(refresh, POLL_MS);

@@ -2,7 +2,8 @@ import type { RunKey } from '../run';
 
 /** What an operator can do about a problem: an act, or `why`, which only explains it. */
 export interface Remedy {
-  readonly verb: 'run' | 'rerun' | 'resolve' | 'resume' | 'release' | 'forget' | 'why';
+  readonly verb:
+    'run' | 'rerun' | 'resolve' | 'skip' | 'pause' | 'resume' | 'release' | 'forget' | 'purge' | 'why';
   /** The name of a lock, or a job with the scope and the key of the period of a run. */
   readonly subject:
     { readonly job: string; readonly scope?: string; readonly period?: string } | { readonly lock: string };

@@ -8,6 +8,10 @@ export interface StateOfRun {
   readonly state: RunState;
   /** A sentence without its subject, which is the run, and without its full stop. */
   readonly sentence: string;
+  /** The sentence without its reason. */
+  readonly brief: string;
+  /** The beginning of its error, or why it was skipped. */
+  readonly reason?: string | undefined;
   /** What happens next, or what an operator can do: a sentence, which stands before the command of a remedy. */
   readonly advice?: string | undefined;
   readonly remedy?: Remedy | undefined;
@@ -41,9 +45,11 @@ export function stateOfRun(
   const notBack = `its lease had ended, and ${holder} has not come back`;
   const error = firstLines(run.error)?.replace(/\.$/, '');
   const reason = run.reason === LEASE_ENDED ? notBack : (error ?? run.reason);
-  const because = reason === undefined ? '' : `: ${reason}`;
   const clock = isRunAhead(run, now) ? AHEAD : '';
-  const is = (text: string, next?: Next): StateOfRun => ({ state, sentence: text + clock, ...next });
+  const is = (text: string, next?: Next, because?: string): StateOfRun => {
+    const sentence = because === undefined ? text : `${text}: ${because}`;
+    return { state, sentence: sentence + clock, brief: text + clock, reason: because, ...next };
+  };
   const rerun: Next = { advice: 'To run it again:', remedy: remedyFor('rerun', run) };
   const early = clock ? rerun : undefined;
   switch (state) {
@@ -57,14 +63,15 @@ export function stateOfRun(
             takeOverOf(run, lockId, when),
           );
     case 'completed':
-      return is(`completed ${when(finishedAt)}${because}`, {
-        ...rerun,
-        remedy: remedyFor('rerun', run, { force: true }),
-      });
+      return is(
+        `completed ${when(finishedAt)}`,
+        { ...rerun, remedy: remedyFor('rerun', run, { force: true }) },
+        reason,
+      );
     case 'failed':
       return nextAttemptAt === undefined
-        ? is(`failed permanently ${when(finishedAt)}, after attempt ${attempt}${because}`, rerun)
-        : is(`failed ${when(finishedAt)}, and is due again ${when(nextAttemptAt)}${because}`, early);
+        ? is(`failed permanently ${when(finishedAt)}, after attempt ${attempt}`, rerun, reason)
+        : is(`failed ${when(finishedAt)}, and is due again ${when(nextAttemptAt)}`, early, reason);
     case 'interrupted':
       return is(`was interrupted${finishedAt ? ` ${when(finishedAt)}` : ''}: ${notBack}`, {
         advice:
@@ -72,7 +79,7 @@ export function stateOfRun(
         remedy: remedyFor('resolve', run, { as: 'OUTCOME' }),
       });
     case 'skipped':
-      return is(`was skipped${because}`, { ...rerun, advice: 'To run it anyway:' });
+      return is('was skipped', { ...rerun, advice: 'To run it anyway:' }, reason);
   }
 }
 

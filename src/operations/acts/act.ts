@@ -39,6 +39,8 @@ export interface Act {
   readonly summary: string;
   /** On the button of its form. */
   readonly label: string;
+  /** It can do harm if the operator is wrong. Its button looks so, and comes last. */
+  readonly isDestructive?: true;
   /** What follows, in sentences. A form shows it. */
   readonly effect: string;
   /** What has happened, when it is done. */

@@ -12,6 +12,7 @@ export const forget: Act = {
   operands: '<job>',
   summary: 'remove a job that your code no longer has from the register',
   label: 'Forget',
+  isDestructive: true,
   effect: 'Removes the job from the register, if your code no longer has it. Its runs and its lock stay.',
   done: 'Forgotten.',
   fields: [],

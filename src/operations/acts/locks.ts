@@ -212,6 +212,7 @@ export const release: Act = {
   operands: '<lock>',
   summary: 'release a lock whose holder is dead',
   label: 'Release',
+  isDestructive: true,
   effect:
     'Ends the lease of the holder, so that another instance can take the lock. The holder is not stopped: if it still runs, a second copy can start. First make sure that it has ended.',
   done: 'Released.',

@@ -1,0 +1,97 @@
+import type { JobOverview } from '../operations';
+import { DAY_MS } from '../core/duration';
+import { shortTime } from '../guard/log/time-texts';
+import type { DeclaredJob } from '../ledger';
+import { scheduleOf } from '../ledger/expected';
+import { describeSchedule } from '../ledger/job-register';
+import { BoundedCache } from '../ledger/periods/bounded-cache';
+import type { JobCatalog } from '../operations/job-catalog';
+import { countText } from '../operations/state-texts';
+import type { Html } from './parts';
+import { html, inWords } from './vendor';
+import type { View } from './view';
+
+const [MOST_TICKS, MOST_LINES, LINE, NAMES, WIDTH] = [24, 12, 18, 200, 1180];
+const HOUR_MS = 3_600_000;
+
+/** The times of a job from the start of an hour on, for 25 hours. To compute those of 200 jobs takes a while. */
+const ticks = new BoundedCache<readonly number[]>(2000);
+
+function ticksSince(hour: number, { schedules }: DeclaredJob): readonly number[] {
+  return ticks.get(`${hour} ${JSON.stringify(schedules)}`, () => {
+    const [schedule, found] = [scheduleOf({ schedules }), new Array<number>()];
+    let at = schedule?.next(new Date(hour - 1));
+    for (
+      ;
+      at && at.getTime() < hour + DAY_MS + HOUR_MS && found.length < 3 * MOST_TICKS;
+      at = schedule?.next(at)
+    )
+      found.push(at.getTime());
+    return found;
+  });
+}
+
+/** The scheduled times of the next 24 hours: a line for each job, and one for all jobs that run often. */
+export function nextHours(view: View, known: JobCatalog, jobs: readonly JobOverview[]): Html {
+  const now = view.now.getTime();
+  const due = jobs.flatMap(({ job, state, nextScheduledAt }) => {
+    const declared = known.get(job)?.declared;
+    if (!declared || !nextScheduledAt || state === 'disabled') return [];
+    const all = ticksSince(Math.floor(now / HOUR_MS) * HOUR_MS, declared);
+    const isOften = all.length > MOST_TICKS + 1;
+    return [{ job, isOften, times: all.filter((at) => at > now && at <= now + DAY_MS) }];
+  });
+  const often = due.filter(({ isOften }) => isOften);
+  const rare = due.filter(({ isOften, times }) => !isOften && times.length > 0);
+  rare.sort((a, b) => (a.times[0] ?? 0) - (b.times[0] ?? 0));
+  if (rare.length + often.length === 0) return '';
+  const shown = rare.slice(0, MOST_LINES);
+  const more = rare.length - shown.length;
+  const xOf = (at: number): number => NAMES + Math.round(((at - now) / DAY_MS) * (WIDTH - NAMES - 50));
+  const clock = (at: number): string => shortTime(new Date(at), view.timeZone, view.now).slice(-5);
+  const bottom = shown.length * LINE + 4;
+  const hours = Array.from(
+    { length: 8 },
+    (_, index) => Math.ceil(now / HOUR_MS) * HOUR_MS + index * 3 * HOUR_MS,
+  );
+  return html`<section class="card">
+    <h2>Next 24 hours</h2>
+    ${
+      shown.length === 0
+        ? ''
+        : html`<div class="scroll" tabindex="0" role="group" aria-label="Next 24 hours">
+            <svg
+              width="${WIDTH}"
+              height="${bottom + 20}"
+              role="img"
+              aria-label="${shown.map(({ job, times }) => `${job} ${times.map(clock).join(', ')}`).join('; ')}"
+            >
+              ${hours.map((at) => html`<path class="axis" d="M${xOf(at)} 0V${bottom}" /><text x="${xOf(at)}" y="${bottom + 14}">${clock(at)}</text>`)}
+              ${shown.map(({ job, times }, line) => html`<text x="0" y="${line * LINE + 14}">${job.length > 28 ? `${job.slice(0, 27)}…` : job}</text><g class="run">${times.map((at) => html`<rect x="${xOf(at)}" y="${line * LINE + 3}" width="4" height="14" rx="2"><title>${job} ${clock(at)}</title></rect>`)}</g>${times.length === 1 ? html`<text x="${xOf(times[0] ?? 0) + 8}" y="${line * LINE + 14}">${clock(times[0] ?? 0)}</text>` : ''}`)}
+            </svg>
+          </div>`
+    }
+    <p class="mute">
+      ${more > 0 ? `And ${countText(more, 'job')} later. ` : ''}${
+        often.length > 0
+          ? `More than ${MOST_TICKS} times: ${often
+              .slice(0, MOST_LINES)
+              .map(({ job }) => job)
+              .join(', ')}${often.length > MOST_LINES ? ` and ${often.length - MOST_LINES} more` : ''}.`
+          : ''
+      }
+    </p>
+  </section>`;
+}
+
+/** Each schedule in words. An expression that only node-cron knows stays as it is. */
+export function scheduleWords(declared: DeclaredJob | undefined, hasZone = false): string {
+  const texts = (declared?.schedules ?? []).map((schedule) => {
+    if (!('expression' in schedule)) return describeSchedule(schedule);
+    const { expression, timeZone } = schedule;
+    const words = inWords(expression, { throwExceptionOnParseError: false, use24HourTimeFormat: true });
+    const text = words.startsWith('An error') ? expression : words.replace(/^At (?=\d\d:)/, '');
+    return hasZone && timeZone ? `${text}, ${timeZone} (${expression})` : text;
+  });
+  return texts.join('; ');
+}
