@@ -25,9 +25,11 @@ export function actButton(view: View, verb: Verb, options: ActOptions): Html {
   if (view.access.level !== 'operate') return '';
   const { effect, fields: all, isDestructive, ...act } = actOf(verb);
   const { hidden, without = [], id = verb, label = act.label, look = isDestructive && 'danger' } = options;
-  const isSent = ([name, value]: [string, string | true | undefined]): boolean =>
-    value === undefined || view.sent?.values[name] === value;
-  const sent = Object.entries({ ...hidden, act: verb, id }).every(isSent) ? view.sent : undefined;
+  const { job, scope, period, lock } = hidden;
+  const isSent = Object.entries({ act: verb, id, job, scope, period, lock }).every(
+    ([name, value]) => value === undefined || view.sent?.values[name] === value,
+  );
+  const sent = isSent ? view.sent : undefined;
   const { confirmation, error, values = {} } = sent ?? {};
   const fields = all.filter(
     ({ name, label: shown }) => shown && !without.includes(name) && !(name in hidden),
@@ -55,7 +57,8 @@ export function actButton(view: View, verb: Verb, options: ActOptions): Html {
 }
 
 function remedyOf(verb: Verb, { job = '', scope, period, lock, ...others }: Values, shown: Field[]): Remedy {
-  const isByName = lock !== undefined && verb !== 'release';
+  // A lock is an operand only of acts that do not take a job.
+  const isByName = lock !== undefined && !actOf(verb).operands.includes('lock');
   const isFlag = (name: string): boolean =>
     actOf(verb).fields.some((each) => each.name === name && each.kind === 'flag');
   const given = Object.entries({ ...others, ...(isByName && { lock }) })
@@ -69,8 +72,13 @@ function remedyOf(verb: Verb, { job = '', scope, period, lock, ...others }: Valu
   return { verb, subject: subject as Remedy['subject'], values };
 }
 
+/** Of a form that a page can have for several jobs. The same as long as it is about the same. */
+export function formId(...names: readonly (string | undefined)[]): string {
+  return names.filter(Boolean).join('-').replaceAll(/\W+/g, '_');
+}
+
 /** What fixes a problem, as a button. */
-export function remedyButton(view: View, { verb, subject, values }: Remedy, id: string): Html {
+export function remedyButton(view: View, { verb, subject, values }: Remedy, of = ''): Html {
   if (verb === 'why') return html`<a class="button" href="${linkTo(subject)}">Why…</a>`;
   const chosen = actOf(verb)
     .fields.filter(({ choices }) => choices)
@@ -78,6 +86,7 @@ export function remedyButton(view: View, { verb, subject, values }: Remedy, id: 
   const kept = Object.entries({ ...values, force: values['force'] && 'yes' });
   const hidden = { ...Object.fromEntries(kept.filter(([name]) => !chosen.includes(name))), ...subject };
   const isRange = values['from'] !== undefined;
+  const id = formId(verb, of, ...Object.values(subject));
   const label = isRange ? 'Run missed' : undefined;
   return actButton(view, verb, {
     ...{ hidden, id, without: isRange ? ['scope', 'period'] : ['from', 'to'] },

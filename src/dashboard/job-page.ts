@@ -56,7 +56,7 @@ function whyOf(view: View, { obstacles, running, past, tick, record }: Why): Htm
     ({ text, remedy }: Omit<Why['obstacles'][number], 'reason'>, index) =>
       html`<div class="bar">
         <p>${text}</p>
-        ${remedy ? html`<span class="btns">${remedyButton(view, remedy, `${remedy.verb}-why-${index}`)}</span>` : ''}
+        ${remedy ? html`<span class="btns">${remedyButton(view, remedy, `why${index}`)}</span>` : ''}
       </div>`,
   )}
   ${record ? html`<p>${record}</p>` : ''}`;
@@ -175,7 +175,7 @@ async function runsOf(view: View, known: JobCatalog, job: string): Promise<Html>
       shown.length === 0
         ? html`<p class="mute">No such run is recorded.</p>`
         : tableOf(
-            ['Period', 'State', 'Started', 'Took', 'Attempt', 'On', ''],
+            ['Period', 'State', 'Started', 'Took', 'Attempt', 'On', 'Note'],
             shown.map((run) => runRow(view, run, longest)),
           )
     }

@@ -53,7 +53,9 @@ export function documentOf(view: View | undefined, title: string, main: string):
             view === undefined
               ? ''
               : html`<p class="mute">times in ${view.timeZone}</p>
-                  <p class="stat off">${actor}${level === 'operate' ? '' : ' (may read)'}</p>`
+                  <p class="stat off" title="${actor} may ${level}">
+                    ${actor}${level === 'operate' ? '' : ': reads only'}
+                  </p>`
           }
         </header>
         ${raw(main)}

@@ -7,7 +7,7 @@ import { lifeOf } from '../operations/why';
 import { relative } from '../guard/log/time-texts';
 import { mayChange } from '../ledger/run-state';
 import { nextHours, scheduleWords } from './next-hours';
-import { actButton, remedyButton } from './forms';
+import { actButton, formId, remedyButton } from './forms';
 import { daysPicture, durationsOf, eachInTurn, gridCells, readGrid, todayOf, type Grid } from './grid';
 import {
   capital,
@@ -69,12 +69,12 @@ export function attention(view: View, all: readonly Remark[]): Html {
   if (all.length === 0) return '';
   const more = all.length - MOST_REMARKS;
   return html`<ul class="list" aria-label="Needs attention">
-      ${all.slice(0, MOST_REMARKS).map((remark, index) => remarkRow(view, remark, index))}
+      ${all.slice(0, MOST_REMARKS).map((remark) => remarkRow(view, remark))}
     </ul>
     ${more > 0 ? html`<p>${more} more are below, at their jobs.</p>` : ''}`;
 }
 
-function remarkRow(view: View, { job, remark }: Remark, index: number): Html {
+function remarkRow(view: View, { job, remark }: Remark): Html {
   const { kind, brief, detail, remedy } = remark;
   const subject = remedy && 'job' in remedy.subject ? remedy.subject : { job };
   const canSkip = kind === 'failed' || kind === 'interrupted' ? mayChange(kind, 'skipped', 'skip') : false;
@@ -85,7 +85,7 @@ function remarkRow(view: View, { job, remark }: Remark, index: number): Html {
         job === undefined
           ? ''
           : html`<p>
-              <a href="${linkTo(subject)}"><b>${job}</b></a>
+              <a href="${linkTo(subject)}"><strong>${job}</strong></a>
               <span class="mute"
                 >${'period' in subject && subject.period ? periodText(subject.period, view) : ''}</span
               >
@@ -95,8 +95,8 @@ function remarkRow(view: View, { job, remark }: Remark, index: number): Html {
       ${detail === undefined ? '' : html`<p><code class="mute">${detail}</code></p>`}
     </div>
     <div class="btns">
-      ${remedy ? remedyButton(view, remedy, `${remedy.verb}-${index}`) : ''}
-      ${canSkip ? actButton(view, 'skip', { hidden: { ...subject }, id: `skip-${index}` }) : ''}
+      ${remedy ? remedyButton(view, remedy) : ''}
+      ${canSkip ? actButton(view, 'skip', { hidden: { ...subject }, id: formId('skip', ...Object.values(subject)) }) : ''}
     </div>
   </li>`;
 }
@@ -129,7 +129,8 @@ async function runningNow(
     ${locks.slice(0, MOST_RUNNING).map(
       (lock) =>
         html`<p class="bar">
-          ${pill(stateOfLock(lock)[0])} <a href="${linkTo({ lock: lock.name })}"><b>${lock.name}</b></a>
+          ${pill(stateOfLock(lock)[0])}
+          <a href="${linkTo({ lock: lock.name })}"><strong>${lock.name}</strong></a>
           <span class="mute">a lock of no known job, ${stateOfLock(lock)[1]}</span>
         </p>`,
     )}
@@ -146,7 +147,7 @@ async function runningRow(view: View, job: JobOverview, known: JobCatalog | unde
   const passedMs = startedAt ? Math.max(0, view.now.getTime() - startedAt.getTime()) : 0;
   const { share, text } = await expectedEnd(view, { job, passedMs, known });
   return html`<div class="bar">
-    <a href="${linkTo({ job: job.job })}"><b>${job.job}</b></a>
+    <a href="${linkTo({ job: job.job })}"><strong>${job.job}</strong></a>
     <span class="mute"
       >${[...new Set(holders.map(instanceOf))].join(', ')} · started
       ${timeOf(startedAt, view)}${renewedAt ? ` · lease renewed ${relative(renewedAt, view.now)}` : ''}</span
@@ -287,7 +288,7 @@ function headOf(dates: readonly string[]): Html {
     const month = MONTHS[Number(date.slice(5, 7)) - 1];
     const isNamed = date === first || date.endsWith('-01');
     return html`<th scope="col" abbr="${date}" class="${weekday % 6 === 0 ? 'we' : ''}">
-      ${isNamed ? html`<b>${month}</b><br />` : ''}${Number(date.slice(8))}
+      ${isNamed ? html`<strong>${month}</strong><br />` : ''}${Number(date.slice(8))}
     </th>`;
   };
   return html`<tr>

@@ -137,7 +137,8 @@ function timeLine(view: View, run: Run, events: readonly Event[]): Html {
     ${entries.map(
       ({ at, sign, text, detail }) =>
         html`<li class="${tokenOf(sign)[0]}">
-          ${clockOf(at, view, true)} <b>${sign}</b> ${text}${detail === undefined ? '' : detailOf(detail)}
+          ${clockOf(at, view, true)}
+          <strong>${sign}</strong> ${text}${detail === undefined ? '' : detailOf(detail)}
         </li>`,
     )}
   </ol>`;
@@ -201,7 +202,7 @@ async function logOf(view: View, { ledger }: JobCatalog, key: RunKey): Promise<H
   const parts = entries.map(({ at, generation, attempt, lines }, index) => {
     const before = entries[index - 1];
     const isNew = before?.attempt !== attempt || before.generation !== generation;
-    const head = isNew ? html`<b>Attempt ${attempt}, ${clockOf(at, view, true)}</b>` : '';
+    const head = isNew ? html`<strong>Attempt ${attempt}, ${clockOf(at, view, true)}</strong>` : '';
     return html`<span class="${isNew ? 'new' : ''}">${head}${lines.replace(/\n$/, '')}</span>`;
   });
   return html`<section class="card">

@@ -262,7 +262,7 @@ testOperated('an address finds no file by a name of every object', async ({ guar
   const site = siteOf(guard);
   for (const name of ['constructor', '__proto__', 'toString']) {
     const asset = await site.get(`?asset=${name}`);
-    assert.match(asset.text, /there are no jobs yet/, name);
+    assert.match(asset.text, /No jobs yet: start an instance/, name);
   }
 });
 
@@ -295,7 +295,7 @@ testOperated('an act that the page no longer offers is refused with a message', 
   assert.equal(alertOf(late), 'Lock &#39;books&#39; is free: no process holds it.');
 });
 
-testOperated('each problem leads to the form of its remedy', async (bench) => {
+testOperated('each problem has the form of its remedy beside it', async (bench) => {
   const { guard, runDaysAgo } = bench;
   const site = siteOf(guard);
   await registerEarlier(bench, dailyJob('gap'), dailyJob('broken'));
@@ -303,27 +303,37 @@ testOperated('each problem leads to the form of its remedy', async (bench) => {
   await runDaysAgo('gap', 0);
   const failed = await runDaysAgo('broken', 0, new Error('no disk'));
   const { text } = await site.get('?');
-  const links = [...text.matchAll(/<li class="red">[^]*?href="([^"]+)"/g)].map(([, link = '']) =>
-    link.replaceAll('&amp;', '&'),
-  );
-  assert.deepEqual(links, [`?job=broken&period=${failed}#rerun`, `?job=gap&from=${missed}&to=${missed}#run`]);
-  for (const link of links) {
-    const [page = '', form = ''] = link.split('#');
-    assert.equal(fieldsOf((await site.get(page)).text, form)['act'], form);
+  const ids = [...text.matchAll(/<form method="post" action="#(\S+)"/g)].map(([, id = '']) => id);
+  const [rerun = '', skip = '', run = ''] = ids;
+  assert.equal(ids.length, 3);
+  const day = { job: 'broken', period: failed };
+  for (const [id, expected] of [
+    [rerun, { act: 'rerun', ...day }],
+    [skip, { act: 'skip', ...day }],
+    [run, { act: 'run', job: 'gap', from: missed, to: missed }],
+  ] as const) {
+    const fields = fieldsOf(text, id);
+    assert.deepEqual({ ...fields, ...expected }, fields, id);
   }
+  const asked = await site.send('?', run);
+  assert.equal(confirmationIn(asked.text), missed);
+  assert.match(asked.text, new RegExp(`<details class="act" id="act-${run}" open`));
+  assertDone(await site.send('?', run, { confirmed: missed }), 'run');
+  assertDone(await site.send('?', rerun), 'rerun');
+  assert.deepEqual(await actsOn(bench, 'broken', failed), ['rerun ticket 7 (was failed)']);
 });
 
-testOperated('an address of nothing leads back to the overview', async ({ guard }) => {
+testOperated('an address of nothing leads back to all jobs', async ({ guard }) => {
   const site = siteOf(guard);
   await register(guard, dailyJob('close-day'));
   const queries = [
     ...['?job=nothing', '?job=nothing&period=2026-01-01', '?job=close-day&period=2026-02-30'],
-    ...['?job=close-day&period=%00', '?job=close-day&year=0', '?job=close-day&year=2026x'],
+    ...['?job=close-day&period=%00', '?job=close-day&runs=some'],
     ...['?lock=nothing', '?days=31', '?days=x', '?page=0', '?page=2', '?page=1.5'],
   ];
   for (const query of queries) {
     const { status, text } = await site.get(query);
     assert.equal(status, 404, query);
-    assert.match(text, /<a href="\?">Overview<\/a>/, query);
+    assert.match(text, /<a href="\?">All jobs<\/a>/, query);
   }
 });

@@ -6,21 +6,22 @@ import { operations } from 'cronlatch/operations';
 const NO_BANK = new Error('no bank today');
 
 testDashboard(
-  'from the sentence about a failed run to its rerun it takes two clicks and a reason, and its completion appears by itself',
+  'from the first page to the rerun of a failed run it takes two clicks and a reason, and its completion appears by itself',
   async ({ browser, guard, address, runDaysAgo }) => {
     await runDaysAgo('close-day', 0, NO_BANK);
     guard.wrap(daily('close-day'), () => 'done');
     const page = await browser.newPage();
     await page.goto(address);
 
-    await page.getByRole('list', { name: 'Problems' }).getByRole('link').click();
-    await page.locator('#rerun').getByLabel('Reason').fill('the bank is back');
-    await page.getByRole('button', { name: 'Run it again' }).click();
+    await page.getByRole('list', { name: 'Needs attention' }).getByText('Run it again…').click();
+    const form = page.getByRole('dialog', { name: 'Run it again' });
+    await form.getByLabel('Reason').fill('the bank is back');
+    await form.getByRole('button', { name: 'Run it again' }).click();
     await page.getByRole('status').filter({ hasText: 'the run is due at once' }).waitFor();
     await page.evaluate("document.body.dataset.loaded = 'once'");
     await guard.runOverdue();
 
-    await page.getByText('✓ completed').first().waitFor();
+    await page.locator('.pill', { hasText: 'Completed' }).waitFor();
     assert.equal(await page.locator('body[data-loaded=once]').count(), 1, 'The page was loaded again.');
   },
 );
@@ -44,13 +45,18 @@ testDashboard(
     await page.goto(address);
 
     await tabTo(page.locator('#grid td a:focus'));
-    assert.equal(await press('ArrowRight'), `close-day ${yesterday} completed`);
-    assert.equal(await press('ArrowRight'), `close-day ${today} failed`);
-    assert.equal(await press('ArrowDown'), `report ${today} completed`);
-    assert.equal(await press('ArrowUp'), `close-day ${today} failed`);
+    assert.match(
+      (await focused.getAttribute('aria-label')) ?? '',
+      new RegExp(`^close-day ${yesterday} completed`),
+    );
+    assert.match((await press('ArrowRight')) ?? '', new RegExp(`^close-day ${today} failed`));
+    assert.match((await press('ArrowDown')) ?? '', new RegExp(`^report ${today} completed`));
+    assert.match((await press('ArrowUp')) ?? '', new RegExp(`^close-day ${today} failed`));
     await page.keyboard.press('Enter');
     await page.waitForURL(/period=/);
-    await tabTo(page.locator('#rerun-reason:focus'));
+    await tabTo(page.locator('#act-rerun summary:focus'));
+    await page.keyboard.press('Enter');
+    await page.locator('#rerun-reason:focus').waitFor();
     await page.keyboard.type('the bank is back');
     await page.keyboard.press('Enter');
 
@@ -66,6 +72,7 @@ testDashboard(
     const page = await browser.newPage({ javaScriptEnabled: false });
     await page.goto(`${address}?job=close-day&period=${period}`);
 
+    await page.locator('#act-rerun summary').click();
     await page.locator('#rerun').getByLabel('Reason').fill('the bank is back');
     await page.getByRole('button', { name: 'Run it again' }).click();
 
@@ -78,21 +85,21 @@ testDashboard(
 );
 
 testDashboard(
-  'a page that changes during a form keeps what was typed, and is updated when the form is empty again',
+  'a page that changes during a form keeps what was typed, and is updated when the form is closed',
   async ({ browser, guard, address, runDaysAgo }) => {
     const period = await runDaysAgo('close-day', 0, NO_BANK);
     const page = await browser.newPage();
     await page.goto(`${address}?job=close-day&period=${period}`);
     const reason = page.locator('#rerun').getByLabel('Reason');
+    await page.locator('#act-rerun summary').click();
     await reason.fill('the bank is');
     await operations(guard).rerun({ job: 'close-day', period }, { actor: 'bob', reason: 'I am faster' });
     await page.locator('#connection', { hasText: 'The page has changed' }).waitFor();
     assert.equal(await reason.inputValue(), 'the bank is');
 
-    await reason.fill('');
-    await reason.blur();
+    await page.getByRole('button', { name: 'Cancel' }).click();
 
-    await page.getByText('◌ pending').first().waitFor();
+    await page.locator('.pill', { hasText: 'Pending' }).waitFor();
     assert.equal(await page.locator('#connection').textContent(), '');
   },
 );
@@ -114,6 +121,7 @@ testDashboard('a form that is refused shows why', async ({ browser, address, run
   const period = await runDaysAgo('close-day', 0, NO_BANK);
   const page = await browser.newPage();
   await page.goto(`${address}?job=close-day&period=${period}`);
+  await page.locator('#act-rerun summary').click();
   await page.locator('#rerun').getByLabel('Reason').fill('the bank is back');
   await page.evaluate(`document.querySelector('#rerun [name=token]').value = 'another'`);
   const loaded = page.waitForEvent('load');

@@ -31,10 +31,11 @@ testDashboard(
     );
     for (let index = 0; index < pages.length; index += 1)
       await operations(guard).pause({ lock: `job-${index}` }, { actor: 'bob', reason: 'audit' });
-    await Promise.all(pages.map((page) => page.locator('#resume').waitFor()));
+    await Promise.all(pages.map((page) => page.locator('#act-resume').waitFor()));
     for (const page of pages) {
-      await page.locator('#resume').getByLabel('Reason').fill('ticket 7');
-      await page.locator('#resume').getByRole('button').click();
+      await page.locator('#act-resume summary').click();
+      await page.getByLabel('Reason').fill('ticket 7');
+      await page.getByRole('button', { name: 'Resume' }).click();
       await page.locator('.done').waitFor();
     }
     for (let index = 0; index < pages.length; index += 1)
