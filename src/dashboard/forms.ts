@@ -87,12 +87,9 @@ export function remedyButton(view: View, { verb, subject, values }: Remedy, of =
   const hidden = { ...Object.fromEntries(kept.filter(([name]) => !chosen.includes(name))), ...subject };
   const isRange = values['from'] !== undefined;
   const id = formId(verb, of, ...Object.values(subject));
-  const label = isRange ? 'Run missed' : undefined;
-  return actButton(view, verb, {
-    ...{ hidden, id, without: isRange ? ['scope', 'period'] : ['from', 'to'] },
-    ...(label && { label }),
-    look: actOf(verb).isDestructive ? 'danger' : 'first',
-  });
+  const without = isRange ? ['scope', 'period'] : ['from', 'to'];
+  const look = actOf(verb).isDestructive ? 'danger' : 'first';
+  return actButton(view, verb, { hidden, id, without, look, ...(isRange && { label: 'Run missed' }) });
 }
 
 function hiddenField(name: string, value: Values[string]): Html {

@@ -50,9 +50,7 @@ export interface Grid {
 const [NOT_KEPT, TO_COME] = ['not kept', 'to come'];
 
 /** The worst first. */
-const STATES: readonly string[] = [
-  ...['failed', 'interrupted', 'missed', 'running', 'pending', 'skipped', 'completed', TO_COME],
-];
+const STATES = ['failed', 'interrupted', 'missed', 'running', 'pending', 'skipped', 'completed', 'to come'];
 
 /** Today in UTC. */
 export function todayOf({ now }: JobCatalog): number {

@@ -256,7 +256,7 @@ async function jobTable(view: View, { jobs, known, grid }: JobTable): Promise<Ht
       ${grid ? days : ''}
       <td class="took mute">${durationsOf(dates, cells)}</td>
       <td class="next mute">${timeOf(job.nextScheduledAt, view)}</td>
-    </tr>`.toString();
+    </tr>`;
   });
   return html`<div class="scroll">
     <table class="grid ${isFew ? 'days' : ''}" id="grid">
@@ -273,7 +273,7 @@ async function jobTable(view: View, { jobs, known, grid }: JobTable): Promise<Ht
         }
       </thead>
       <tbody>
-        ${raw(rows.join(''))}
+        ${rows}
       </tbody>
     </table>
   </div>`;

@@ -220,7 +220,12 @@ function noticesAbout({ jobs, locks = [] }: Overview): StoredNotice[] {
 /** Only of a problem with an id. */
 function noticeOf(
   job: string,
-  { kind, id, text, remedy = remedyFor('why', { job }) }: Pick<JobRemark, 'id' | 'text' | 'remedy'> & { readonly kind: string },
+  {
+    kind,
+    id,
+    text,
+    remedy = remedyFor('why', { job }),
+  }: Pick<JobRemark, 'id' | 'text' | 'remedy'> & { readonly kind: string },
 ): Notice[] {
   const [command, typed] = [commandOf(remedy), `${text}\n${commandText(remedy)}`];
   const at = new Date().toISOString();

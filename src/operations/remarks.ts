@@ -152,7 +152,9 @@ export function lateRemark({ name, at }: KnownJob, tick: Date | undefined): JobR
   if (tick === undefined) return [];
   const brief = `its tick was due ${at(tick)}, and no instance has answered it`;
   const text = `Job '${name}' is late: ${brief}.`;
-  return [{ kind: 'late', id: idOf('late', name, tick), text, brief, remedy: remedyFor('why', { job: name }) }];
+  return [
+    { kind: 'late', id: idOf('late', name, tick), text, brief, remedy: remedyFor('why', { job: name }) },
+  ];
 }
 
 export function clockRemark(lock: LockState | undefined): JobRemark[] {
