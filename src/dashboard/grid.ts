@@ -95,7 +95,9 @@ export async function readGrid(
       ? rowOfTicks(known, job, countsOf.get(job.job) ?? [])
       : await rowOf(known, job, runsOf.get(job.job) ?? []),
   );
-  const end = rows.some(({ cells }) => cells.has(dateOf(last + 1))) ? last + 1 : last;
+  const hasNext = ({ cells }: GridRow): boolean =>
+    (cells.get(dateOf(last + 1))?.state ?? TO_COME) !== TO_COME;
+  const end = rows.some(hasNext) ? last + 1 : last;
   const dates = Array.from({ length: days }, (_, index) => dateOf(end - days + 1 + index));
   return { dates, rows, runs, isCut: runs.length === MOST_RUNS };
 }
@@ -269,7 +271,9 @@ export function durationsOf(dates: readonly string[], cells: GridRow['cells']): 
     const height = ms === undefined ? 0 : Math.max(1, Math.round((ms / longest) * 20));
     return height === 0 ? '' : `M${index * 3} 20v-${height}h2v${height}z`;
   });
-  return html`<svg width="90" height="20" aria-hidden="true"><path d="${bars.join('')}" /></svg>
+  return html`<svg width="60" height="20" viewBox="0 0 90 20" preserveAspectRatio="none" aria-hidden="true">
+      <path d="${bars.join('')}" />
+    </svg>
     ${shortDuration(quantile(known))}`;
 }
 
