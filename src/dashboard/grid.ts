@@ -99,7 +99,7 @@ export async function readGrid(
     (cells.get(dateOf(last + 1))?.state ?? TO_COME) !== TO_COME;
   const end = rows.some(hasNext) ? last + 1 : last;
   const dates = Array.from({ length: days }, (_, index) => dateOf(end - days + 1 + index));
-  return { dates, rows, runs, isCut: runs.length === MOST_RUNS };
+  return { dates, rows, runs, isCut: Math.max(runs.length, counts.length) >= MOST_RUNS };
 }
 
 function byJob<T extends { readonly job: string }>(all: readonly T[]): ReadonlyMap<string, readonly T[]> {

@@ -18,7 +18,7 @@ export async function mainOf(view: View, { title, beside = '', body }: Page): Pr
       <h1>${title}</h1>
       ${beside}
     </div>
-    ${done === undefined ? '' : html`<p class="done" role="status">${done}${note}</p>`} ${body}`;
+    ${done === undefined ? '' : html`<p class="done ok" role="status">${done}${note}</p>`} ${body}`;
   // A form that the page no longer has cannot show it.
   const isInForm = content.includes('class="sent"');
   const main = await html`<main id="main">
