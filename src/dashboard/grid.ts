@@ -27,7 +27,7 @@ interface Cell {
   readonly isRetried: boolean;
   /** How many runs have each state. */
   readonly tally: ReadonlyMap<string, number>;
-  /** The mean duration of the runs that have ended. */
+  /** The longest run that has ended. Of ticks, the mean of their slowest quarter of an hour. */
   readonly tookMs: number | undefined;
 }
 
@@ -133,7 +133,8 @@ function rowOfTicks(known: JobCatalog, { job, timeZone }: JobOverview, counts: r
   const first = [...cells.keys()].sort()[0];
   const declaredAt = known.get(job)?.declaredAt;
   if (first === undefined || declaredAt === undefined) return { job, cells };
-  for (let at = declaredAt.getTime(); ; at += DAY_MS) {
+  const yearAgo = known.now.getTime() - 366 * DAY_MS;
+  for (let at = Math.max(declaredAt.getTime(), yearAgo); ; at += DAY_MS) {
     const date = dateIn(new Date(at), timeZone);
     if (date >= first) return { job, cells };
     addTo(cells, date, { state: NOT_KEPT });

@@ -234,8 +234,10 @@ interface JobTable extends Pick<JobsCard, 'jobs' | 'known'> {
 async function jobTable(view: View, { jobs, known, grid }: JobTable): Promise<Html> {
   const dates = grid?.dates ?? [];
   const isFew = dates.length <= 31;
-  const rows = await eachInTurn([...jobs.entries()], ([index, job]) => {
-    const { cells = new Map<string, never>() } = grid?.rows[index] ?? {};
+  // The order of the jobs can have changed since the grid was read.
+  const cellsOf = new Map(grid?.rows.map(({ job, cells }) => [job, cells]));
+  const rows = await eachInTurn(jobs, (job) => {
+    const cells = cellsOf.get(job.job) ?? new Map<string, never>();
     const kind = known?.get(job.job)?.declared.kind;
     const days =
       kind === 'lock' && cells.size === 0

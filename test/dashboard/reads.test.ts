@@ -37,6 +37,37 @@ testOperated(
   ['postgres'],
 );
 
+testOperated(
+  'a job keeps its own days if the order of the jobs has changed since the days were read',
+  async (bench) => {
+    const site = siteOf(bench.guard);
+    await register(bench.guard, dailyJob('audit'), dailyJob('bill'));
+    for (const [job, days] of [
+      ['audit', 2],
+      ['audit', 1],
+      ['bill', 1],
+    ] as const)
+      await bench.runDaysAgo(job, days);
+    const now = mock.method(performance, 'now', () => 0);
+    try {
+      await site.get('?days=90');
+      now.mock.mockImplementation(() => 4900);
+      await site.get();
+      await bench.runDaysAgo('bill', 0, new Error('no bank'));
+      now.mock.mockImplementation(() => 5100);
+      const { text } = await site.get();
+      const rows = [...text.matchAll(/<th scope="row">\s*<a [^>]*>(\w+)<[^]*?<\/tr>/g)];
+      const shown = rows.map(([row, job]) => [job, row.match(/aria-label=/g)?.length]);
+      assert.deepEqual(shown, [
+        ['bill', 1],
+        ['audit', 2],
+      ]);
+    } finally {
+      now.mock.restore();
+    }
+  },
+);
+
 void test('a page that has not changed is not sent again', async () => {
   const { guard } = guardOfRuns();
   const { dashboard } = siteOf(guard);
