@@ -74,7 +74,7 @@ function remedyOf(verb: Verb, { job = '', scope, period, lock, ...others }: Valu
 
 /** Of a form that a page can have for several jobs. The same as long as it is about the same. */
 export function formId(...names: readonly (string | undefined)[]): string {
-  return names.filter(Boolean).join('-').replaceAll(/\W+/g, '_');
+  return names.flatMap((name) => (name ? encodeURIComponent(name) : [])).join('/');
 }
 
 /** What fixes a problem, as a button. */
@@ -114,7 +114,8 @@ function confirmationOf({ text, items = [], value }: Confirmation): Html {
 
 function fieldOf(act: string, { name, kind, label, choices, required, hint }: Field, value = ''): Html {
   const id = `${act}-${name}`;
-  const [type, must] = [kind === 'date' ? kind : 'text', required ? 'required' : ''];
+  const isDate = kind === 'date';
+  const [type, must] = [isDate ? kind : 'text', isDate || required ? 'required' : ''];
   const control = choices
     ? html`<select id="${id}" name="${name}">
         ${choices.map((choice) => html`<option ${choice === value ? 'selected' : ''}>${choice}</option>`)}
@@ -140,9 +141,12 @@ export async function perform(
     const act = actOf(verb);
     if (act.of === 'store') throw new InvalidLockUseError('This act has no form. Use the command line.');
     const desk = new Desk(guard, { actor, reason }, { when });
-    // A form sends a field that was left empty, too.
+    // A form sends a field that was left empty, too. A range without dates would be a run now.
     const isEmptyField = ([name, value]: readonly [string, string]): boolean =>
-      value === '' && act.fields.some((field) => field.name === name && field.label && !field.required);
+      value === '' &&
+      act.fields.some(
+        (field) => field.name === name && field.label && !field.required && field.kind !== 'date',
+      );
     const filled = Object.fromEntries(Object.entries(given).filter((entry) => !isEmptyField(entry)));
     const plan = await planOf(act, desk, { ...filled, force: force !== undefined });
     if (plan.nothing !== undefined) return { sent: { values, error: plan.nothing } };

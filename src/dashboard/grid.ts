@@ -104,7 +104,11 @@ export async function readGrid(
 
 function byJob<T extends { readonly job: string }>(all: readonly T[]): ReadonlyMap<string, readonly T[]> {
   const found = new Map<string, T[]>();
-  for (const each of all) found.set(each.job, [...(found.get(each.job) ?? []), each]);
+  for (const each of all) {
+    const ofJob = found.get(each.job);
+    if (ofJob) ofJob.push(each);
+    else found.set(each.job, [each]);
+  }
   return found;
 }
 
@@ -178,7 +182,8 @@ async function missedPeriods(
   const periods = policy && calendarPeriodsOf(policy);
   const { declared } = known.get(job) ?? {};
   const from = runs.at(-1)?.periodStart;
-  if (!policy || !periods || !from || declared?.hasScopeFunction !== false) return [];
+  if (!policy || !periods || !from || declared?.hasScopeFunction !== false || declared.disabled === 'job')
+    return [];
   const recorded = { now: known.now, runs, firstPeriodStart: from };
   const missed: CalendarPeriod[] = [];
   const expectation = known.expectationOf(job);

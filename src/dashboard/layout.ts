@@ -13,7 +13,7 @@ export async function mainOf(view: View, { title, beside = '', body }: Page): Pr
   const note = view.done?.endsWith(UNRECORDED)
     ? ' It is not recorded: a warning of the guard has the reason.'
     : '';
-  const error = view.sent?.error;
+  const error = view.sent?.error ?? view.sent?.confirmation?.text;
   const content = await html`<div class="bar">
       <h1>${title}</h1>
       ${beside}

@@ -100,8 +100,8 @@ export async function lockPage(view: View, name: string): Promise<Page> {
   const lock = await view.reads.read(`lock ${name}`, () => view.guard.locks.inspect(name));
   if (lock === undefined) throw new NotFoundError(`There is no lock '${name}'.`);
   // The database of the acts can be out of reach while that of the locks answers.
-  const acts = await actsOf(view, { lock: name }).catch(noneAfter(LockStorageError));
   const known = await soonKnown(view);
+  const acts = known && (await actsOf(view, { lock: name }).catch(noneAfter(LockStorageError)));
   const body = html`${lockFacts(view, lock, known)} ${acts ?? ''}`;
   return {
     title: `Lock ${name}`,

@@ -1,9 +1,9 @@
 import type { JobOverview } from '../operations';
 import { DAY_MS } from '../core/duration';
-import { shortTime } from '../guard/log/time-texts';
 import type { DeclaredJob } from '../ledger';
 import { scheduleOf } from '../ledger/expected';
 import { describeSchedule } from '../ledger/job-register';
+import { timeText } from '../ledger/operator/state-of-run';
 import { BoundedCache } from '../ledger/periods/bounded-cache';
 import type { JobCatalog } from '../operations/job-catalog';
 import { countText } from '../operations/state-texts';
@@ -48,7 +48,7 @@ export function nextHours(view: View, known: JobCatalog, jobs: readonly JobOverv
   const shown = rare.slice(0, MOST_LINES);
   const more = rare.length - shown.length;
   const xOf = (at: number): number => NAMES + Math.round(((at - now) / DAY_MS) * (WIDTH - NAMES - 50));
-  const clock = (at: number): string => shortTime(new Date(at), view.timeZone, view.now).slice(-5);
+  const clock = (at: number): string => timeText(new Date(at), view.timeZone).slice(11, 16);
   const bottom = shown.length * LINE + 4;
   const hours = Array.from(
     { length: 8 },

@@ -4,7 +4,6 @@ import { instanceOf } from '../core/lease/owner';
 import type { JobCatalog } from '../operations/job-catalog';
 import { countsOf, countText, progressOf, stateOfLock } from '../operations/state-texts';
 import { lifeOf } from '../operations/why';
-import { relative } from '../guard/log/time-texts';
 import { mayChange } from '../ledger/run-state';
 import { nextHours, scheduleWords } from './next-hours';
 import { actButton, formId, remedyButton } from './forms';
@@ -61,7 +60,8 @@ interface Remark {
 }
 
 export function remarksOf({ job, problems, notes }: JobOverview): Remark[] {
-  return [...problems, ...notes].map((remark) => ({ job, remark }));
+  // A lock that is in use needs no act.
+  return [...problems, ...notes.filter(({ kind }) => kind !== 'in use')].map((remark) => ({ job, remark }));
 }
 
 /** Each problem and note, with its buttons. */
@@ -95,7 +95,7 @@ function remarkRow(view: View, { job, remark }: Remark): Html {
       ${detail === undefined ? '' : html`<p><code class="mute">${detail}</code></p>`}
     </div>
     <div class="btns">
-      ${remedy ? remedyButton(view, remedy) : ''}
+      ${remedy ? remedyButton(view, remedy, job) : ''}
       ${canSkip ? actButton(view, 'skip', { hidden: { ...subject }, id: formId('skip', ...Object.values(subject)) }) : ''}
     </div>
   </li>`;
@@ -150,7 +150,7 @@ async function runningRow(view: View, job: JobOverview, known: JobCatalog | unde
     <a href="${linkTo({ job: job.job })}"><strong>${job.job}</strong></a>
     <span class="mute"
       >${[...new Set(holders.map(instanceOf))].join(', ')} · started
-      ${timeOf(startedAt, view)}${renewedAt ? ` · lease renewed ${relative(renewedAt, view.now)}` : ''}</span
+      ${timeOf(startedAt, view)}${renewedAt ? html` · lease renewed ${timeOf(renewedAt, view)}` : ''}</span
     >
     ${share === undefined ? '' : html`<progress value="${Math.round(share * 100)}" max="100" aria-label="How far ${job.job} is"></progress>`}
     <span>${text}</span>
@@ -167,7 +167,8 @@ async function expectedEnd(
   const { job, passedMs, known } = of;
   const { done = 0, total = 0 } = job.running.find((run) => run.done !== undefined) ?? {};
   const progress = progressOf(job.running).trim();
-  const left = (ms: number): string => `${progress ? `${progress} · ` : ''}about ${shortDuration(ms)} left`;
+  const left = (ms: number): string =>
+    `${progress ? `${progress} · ` : ''}about ${shortDuration(Math.ceil(ms / 60_000) * 60_000)} left`;
   if (total > 0 && done > 0)
     return { share: Math.min(1, done / total), text: left(Math.max(0, (passedMs * (total - done)) / done)) };
   const query = { job: job.job, states: ['completed'], limit: 20 } as const;

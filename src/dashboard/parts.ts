@@ -61,11 +61,13 @@ export function timeOf(instant: Date | undefined, { timeZone, now }: View): Html
 export function clockOf(instant: Date | undefined, { timeZone, now }: View, hasSeconds = false): Html {
   if (instant === undefined) return '–';
   const [iso, text] = [instant.toISOString(), timeText(instant, timeZone)];
-  const shown = shortTime(instant, timeZone, now) + (hasSeconds ? text.slice(16, 19) : '');
+  const short = shortTime(instant, timeZone, now);
+  // A day of another year has no time.
+  const shown = hasSeconds ? short.replace(/ ?\d\d:\d\d.*$|$/, ` ${text.slice(11, 19)}`).trim() : short;
   return html`<time class="clock" datetime="${iso}" title="${text}">${shown}</time>`;
 }
 
-const TICK = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)/;
+const TICK = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)$/;
 const DAY = new Intl.DateTimeFormat('en-GB', {
   weekday: 'short',
   day: 'numeric',
@@ -77,7 +79,8 @@ const DAY = new Intl.DateTimeFormat('en-GB', {
 export function periodText(key: string, view: View): Html {
   const tick = TICK.exec(key)?.[1];
   if (tick !== undefined) return clockOf(new Date(tick), view);
-  return /^\d{4}-\d\d-\d\d$/.test(key) ? DAY.format(new Date(key)) : key;
+  const day = /^\d{4}-\d\d-\d\d$/.test(key) ? new Date(key) : new Date(NaN);
+  return Number.isNaN(day.getTime()) ? key : DAY.format(day);
 }
 
 /** To the unit that counts: `42.5 s`, `12 min`, `1 h 10 min`. */

@@ -149,7 +149,7 @@ function detailOf(text: string): Html {
   const [first = '', ...more] = text.split('\n');
   return more.length === 0
     ? html`<br />${first}`
-    : html`<details>
+    : html`<details id="at-${first}">
         <summary>${first}</summary>
         <pre>${text}</pre>
       </details>`;

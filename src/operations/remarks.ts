@@ -190,7 +190,7 @@ export function problemOf(run: KnownRun, when?: KnownJob['at'], now?: Date): Job
   if (!isOver && !isRunAhead(run, now)) return [];
   const { sentence, brief, reason, advice, remedy } = stateOfRun(run, { now, ...(when && { when }) });
   const text = `The run of job '${job}'${scope === '' ? '' : ` (${scope})`} for ${periodKey} ${sentence}. ${advice}`;
-  const remark = { text, brief, detail: reason ?? advice, remedy };
+  const remark = { text, brief, detail: reason ?? (state === 'interrupted' ? advice : undefined), remedy };
   if (!isOver) return [{ kind: 'clock', ...remark }];
   // The next tick can fail again, so such a job has one problem a day.
   const [, day] = TICK.exec(periodKey) ?? [];

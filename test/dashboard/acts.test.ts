@@ -295,6 +295,15 @@ testOperated('an act that the page no longer offers is refused with a message', 
   assert.equal(alertOf(late), 'Lock &#39;books&#39; is free: no process holds it.');
 });
 
+testOperated('a range without dates runs nothing', async ({ guard }) => {
+  const site = siteOf(guard);
+  await register(guard, dailyJob('close-day'));
+  const { status, text } = await site.send('?job=close-day', 'run-range');
+  assert.equal(status, 422);
+  assert.match(text, /role="alert">from is/);
+  assert.deepEqual(await lastAct(guard, 'close-day'), undefined);
+});
+
 testOperated('each problem has the form of its remedy beside it', async (bench) => {
   const { guard, runDaysAgo } = bench;
   const site = siteOf(guard);

@@ -47,7 +47,7 @@ function show(text: string): void {
     return report('The page has changed. It is updated when the form is sent or empty.');
   }
   shown = next.outerHTML;
-  const link = document.activeElement?.getAttribute('href');
+  const focused = placeOf(document.activeElement);
   const boxes = '.scroll, pre';
   const positions = [...document.querySelectorAll(boxes)].map((box) => {
     const isAtEnd = box.scrollTop + box.clientHeight >= box.scrollHeight - 4;
@@ -55,11 +55,12 @@ function show(text: string): void {
   });
   const top = scrollY;
   const unfolded = [...document.querySelectorAll('details[open]')].map(({ id }) => id);
-  const done = main.querySelector('.done');
+  const notes = main.querySelectorAll(':scope > :is(.error, .done)');
   main.replaceWith(next);
-  if (done) next.querySelector('.bar')?.after(done);
+  next.prepend(...notes);
   for (const id of unfolded) document.getElementById(id)?.setAttribute('open', '');
-  prepareGrid(link);
+  prepareGrid();
+  focusOn(focused);
   for (const [index, box] of document.querySelectorAll(boxes).entries()) {
     const [left, down] = positions[index] ?? [0, 0];
     box.scrollTo(left, Math.min(down, box.scrollHeight));
@@ -134,14 +135,32 @@ function openAct(box: Element | null | undefined): void {
   form.querySelector<HTMLInputElement>('[name=reason]')?.focus();
 }
 
-/** One cell can be reached by Tab, and the others by the arrow keys. */
-function prepareGrid(focused?: string | null): void {
-  const cells = [...document.querySelectorAll<HTMLAnchorElement>('#grid td a')];
-  const found = cells.find((cell) => focused !== undefined && cell.getAttribute('href') === focused);
-  for (const cell of cells) cell.tabIndex = -1;
-  const first = found ?? cells[0];
-  if (first) first.tabIndex = 0;
+/** How to find an element on the next page: as the n-th link to its address, or by the id around it. */
+function placeOf(element: Element | null): readonly [selector: string, index: number] {
+  const [href, id] = [element?.getAttribute('href'), element?.closest('main [id]')?.id];
+  if (!element || (href === null && !id)) return ['', 0];
+  const selector =
+    href === null
+      ? `#${CSS.escape(id ?? '')} ${element.localName}`
+      : `main a[href="${CSS.escape(href ?? '')}"]`;
+  return [selector, [...document.querySelectorAll(selector)].indexOf(element)];
+}
+
+function focusOn([selector, index]: ReturnType<typeof placeOf>): void {
+  const found = selector === '' ? undefined : document.querySelectorAll<HTMLElement>(selector)[index];
+  if (found?.matches('#grid td a')) reach(found);
   found?.focus();
+}
+
+/** One cell can be reached by Tab, and the others by the arrow keys. */
+function reach(cell: HTMLElement | undefined): void {
+  for (const each of document.querySelectorAll<HTMLElement>('#grid td a')) each.tabIndex = -1;
+  if (cell) cell.tabIndex = 0;
+}
+
+function prepareGrid(): void {
+  // On a narrow page, the older days are hidden.
+  reach([...document.querySelectorAll<HTMLElement>('#grid td a')].find((cell) => cell.offsetParent));
 }
 
 const STEPS: Readonly<Record<string, readonly [rows: number, columns: number]>> = {
@@ -163,14 +182,13 @@ function move(event: KeyboardEvent): void {
   for (;;) {
     row += rows;
     column += columns;
-    const next = table.rows[row]?.cells[column];
-    if (!next || row < table.tHead!.rows.length) return;
-    const link = next.querySelector('a');
-    if (!link) continue;
-    for (const each of table.querySelectorAll<HTMLAnchorElement>('td a')) each.tabIndex = -1;
-    link.tabIndex = 0;
-    link.focus();
-    return;
+    if (row < table.tHead!.rows.length || row >= table.rows.length) return;
+    if (column < 1 || column >= table.rows[0]!.cells.length) return;
+    const link = table.rows[row]?.cells[column]?.querySelector('a');
+    // A job with only a lock has one wide cell.
+    if (!link?.offsetParent) continue;
+    reach(link);
+    return link.focus();
   }
 }
 
