@@ -156,7 +156,7 @@ const FILTERS = {
 
 async function runsOf(view: View, known: JobCatalog, job: string): Promise<Html> {
   const asked = view.query.get('runs') ?? 'all';
-  if (!Object.hasOwn(FILTERS, asked)) throw new NotFoundError('There is no such page.');
+  if (!Object.hasOwn(FILTERS, asked)) throw new NotFoundError(`Runs have no filter '${asked}'.`);
   const filter = FILTERS[asked as keyof typeof FILTERS];
   const runs = await view.reads.read(`runs ${asked} ${job}`, () =>
     known.ledger.list({ job, limit: RUNS, ...filter }),

@@ -36,7 +36,7 @@ export function nextHours(view: View, known: JobCatalog, jobs: readonly JobOverv
   const now = view.now.getTime();
   const due = jobs.flatMap(({ job, state, nextScheduledAt }) => {
     const declared = known.get(job)?.declared;
-    if (!declared || !nextScheduledAt || state === 'disabled') return [];
+    if (!declared || !nextScheduledAt || state === 'disabled' || state === 'paused') return [];
     const all = ticksSince(Math.floor(now / HOUR_MS) * HOUR_MS, declared);
     const isOften = all.length > MOST_TICKS + 1;
     return [{ job, isOften, times: all.filter((at) => at > now && at <= now + DAY_MS) }];

@@ -33,7 +33,7 @@ export async function overviewPage(given: View): Promise<Page> {
   const view = { ...given, now: overview.now };
   const [days, page] = [Number(view.query.get('days') ?? RANGES[0]), Number(view.query.get('page') ?? 1)];
   if (!RANGES.includes(days) || !Number.isSafeInteger(page) || page < 1)
-    throw new NotFoundError('There is no such page.');
+    throw new NotFoundError(`There are no jobs at page ${page} of ${days} days.`);
   const { jobs, problems, hasRegister } = overview;
   const known = await knownJobs(view);
   const remarks = [...problems.map((remark) => ({ job: undefined, remark })), ...jobs.flatMap(remarksOf)];
@@ -258,7 +258,7 @@ async function jobTable(view: View, { jobs, known, grid }: JobTable): Promise<Ht
       </th>
       ${grid ? days : ''}
       <td class="took mute">${durationsOf(dates, cells)}</td>
-      <td class="next mute">${timeOf(job.nextScheduledAt, view)}</td>
+      <td class="next mute">${job.state === 'paused' ? 'paused' : timeOf(job.nextScheduledAt, view)}</td>
     </tr>`;
   });
   return html`<div class="scroll">

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe } from 'node:test';
+import Database from 'better-sqlite3';
 import { createJobGuard } from 'cronlatch/typeorm';
-import { testWith } from '../../support/databases/fresh';
+import { testWith, type TestDatabase } from '../../support/databases/fresh';
 import { ledgerDataSource } from '../../support/databases/run-tables';
 import { startScript, type ChildScript } from '../../support/processes/child-script';
 
@@ -26,7 +27,7 @@ void describe('distributed tasks', { concurrency: true }, () => {
         await nextTick(killed);
         killed.kill('SIGKILL');
         await nextTick(stopped);
-        stopped.kill('SIGSTOP');
+        await stopBetweenWrites(stopped, database);
         // Longer than its lease lasts.
         await calm.line('tick', ticksOf(calm) + 4 * TASKS);
         stopped.kill('SIGCONT');
@@ -62,6 +63,16 @@ void describe('distributed tasks', { concurrency: true }, () => {
       }
     });
 });
+
+/** A process that is stopped while it writes to a SQLite file would keep all others from writing. */
+async function stopBetweenWrites(instance: ChildScript, { options }: TestDatabase): Promise<void> {
+  if (options.type !== 'better-sqlite3') return await instance.stop();
+  const file = new Database(options.database, { timeout: 30_000 });
+  file.exec('BEGIN IMMEDIATE');
+  await instance.stop();
+  file.exec('ROLLBACK');
+  file.close();
+}
 
 function stateOf({ state, reason }: { readonly state: string; readonly reason: string | undefined }): string {
   return [state, reason].filter(Boolean).join(' ');

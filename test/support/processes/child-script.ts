@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { eventually } from '../clocks/eventually';
 
 export interface ChildScript {
   /** The lines that it has written so far. */
@@ -10,6 +12,8 @@ export interface ChildScript {
   /** Resolves when it has written this line, or so many of them, and rejects if it ended without it. */
   line(text: string, times?: number): Promise<void>;
   kill(signal: NodeJS.Signals): void;
+  /** Stops it, and resolves when it is stopped. */
+  stop(): Promise<void>;
 }
 
 /** Runs a compiled script in its own process, which ends soon after the test's process. */
@@ -33,5 +37,14 @@ export function startScript(path: string, ...args: string[]): ChildScript {
       gone.catch(() => {});
     },
     kill: (signal) => void child.kill(signal),
+    async stop() {
+      child.kill('SIGSTOP');
+      // Systems other than Linux have no such file, and stop it a moment later.
+      const stat = `/proc/${child.pid}/stat`;
+      await eventually(
+        () => !existsSync(stat) || readFileSync(stat, 'utf8').includes(') T '),
+        'the script is stopped',
+      );
+    },
   };
 }
