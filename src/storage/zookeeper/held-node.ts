@@ -25,6 +25,8 @@ export class HeldNode implements LeaseAccessor, LeaseGuard {
   readonly #session: ZooKeeperSession;
   readonly #trust: TrustedSession;
   #isLost = false;
+  /** Whether ZooKeeper has not answered for as long as the session is trusted. */
+  #isInDoubt = false;
   #isGone = false;
   #cancelKeeping: (() => void) | undefined;
   readonly #stopWatching: () => void;
@@ -72,7 +74,7 @@ export class HeldNode implements LeaseAccessor, LeaseGuard {
    */
   onLost(): void {
     this.#isLost = true;
-    if (this.#trust.expiryReason() === undefined) return this.end();
+    if (!this.#isInDoubt && this.#trust.expiryReason() === undefined) return this.end();
     this.#stopProving();
     const discard = (): void => this.#endKeeping();
     this.#cancelKeeping = systemClock.schedule(this.#session.timeoutMs / 3, discard, { keepAlive: false });
@@ -158,8 +160,8 @@ export class HeldNode implements LeaseAccessor, LeaseGuard {
       return isThere ? undefined : 'its node was deleted';
     } catch (error) {
       const { driverCode, message } = error as LockStorageError;
-      // Without an answer, the trust has ended, although a timer may fire a little early.
-      return this.expiryReason() ?? (driverCode === undefined ? this.#describeExpiry() : message);
+      this.#isInDoubt = driverCode === undefined; // Although the timer of the limit may fire a little early.
+      return this.expiryReason() ?? (this.#isInDoubt ? this.#describeExpiry() : message);
     }
   }
 
