@@ -78,10 +78,9 @@ export function scheduleDistributed(
   return scheduled;
 }
 
-/** Of a run that no tick of node-cron has started: a retry, or a request. */
+/** Of a run that no tick of node-cron has started: a retry, a request, or a tick that was given back. */
 function contextOf(task: ScheduledTask): TaskContext {
-  const { scheduledAt } = currentRun();
-  const date = scheduledAt ?? new Date();
+  const { periodStart: date = new Date() } = currentRun();
   return { date, dateLocalIso: date.toISOString(), triggeredAt: new Date(), task };
 }
 

@@ -118,17 +118,19 @@ void test('if the store fails no instance is elected, and the task reports that 
   assert.deepEqual(await here.guard.close(), { settled: [], abandoned: [] });
 });
 
-void test('a task that is stopped during its random delay gives its tick back', async () => {
+void test('a task that is stopped during its random delay gives its tick back, which then runs with its date', async () => {
   mock.method(Math, 'random', () => 0.5);
-  let ran = 0;
-  const task = scheduleDistributed(MINUTELY, () => (ran += 1), options({ maxRandomDelay: 20_000 }));
+  const ran: string[] = [];
+  const task = ({ date }: TaskContext): void => void ran.push(date.toISOString());
+  const scheduled = scheduleDistributed(MINUTELY, task, options({ maxRandomDelay: 20_000 }));
   await tick(1000);
   assert.deepEqual(await rowOf(), ['running', undefined]);
-  await task.stop();
+  await scheduled.stop();
   await settle();
-  assert.deepEqual([await rowOf(), ran], [['pending', undefined], 0]);
+  assert.deepEqual([await rowOf(), ran], [['pending', undefined], []]);
+  await tick(5000);
   await here.guard.runOverdue();
-  assert.deepEqual([await rowOf(), ran], [['completed', undefined], 1]);
+  assert.deepEqual([await rowOf(), ran], [['completed', undefined], [SLOT]]);
 });
 
 void test('a task that is stopped while it runs is completed', async () => {
