@@ -2,7 +2,7 @@ import { describeDuration, relative, shortTime } from '../guard/log/time-texts';
 import type { ActQuery, RunSummary } from '../ledger';
 import { timeText } from '../ledger/operator/state-of-run';
 import { stateCell, stateOfAct, subjectOfAct, type Tone } from '../operations/state-texts';
-import { html } from './vendor';
+import { html, raw } from './vendor';
 import { newestActs, type View } from './view';
 
 /** A part of a page. Values are escaped, also a part that is a string. */
@@ -98,6 +98,19 @@ export function quantile(values: readonly number[], share = 0.5): number {
 /** How long a run took. */
 export function durationOf({ startedAt, finishedAt }: Partial<RunSummary>): number | undefined {
   return startedAt && finishedAt && Math.max(0, finishedAt.getTime() - startedAt.getTime());
+}
+
+/** A part of a page with a heading, and what is beside that. */
+export function card(title: string, body: Html, beside?: Html): Html {
+  const head = html`<h2>${title}</h2>`;
+  return html`<section class="card">
+    ${beside ? html`<div class="bar">${head} ${beside}</div>` : head} ${body}
+  </section>`;
+}
+
+/** Marks a link to what is shown. */
+export function current(is: boolean): Html {
+  return is ? raw('aria-current="true"') : '';
 }
 
 export function tableOf(columns: readonly string[], rows: readonly Html[]): Html {
