@@ -4,17 +4,19 @@ import { instanceOf } from '../core/lease/owner';
 import type { JobCatalog } from '../operations/job-catalog';
 import { readWhy, type Why } from '../operations/why';
 import { describeDuration } from '../guard/log/time-texts';
-import type { DeclaredJob, RegisteredJob, Run, RunSummary } from '../ledger';
+import type { RegisteredJob, Run } from '../ledger';
 import { firstLines } from '../ledger/operator/state-of-run';
 import { calendarPeriodsOf } from '../ledger/policy/job-policy';
+import { dateOfRun, readDays } from '../operations/days';
+import { delayOf, durationOf, quantile } from '../operations/durations';
+import { settingsOf, shortDuration } from '../operations/state-texts';
 import { actButton, remedyButton } from './forms';
-import { readGrid, toCheck, todayOf } from './grid';
+import { toCheck } from './grid';
 import { lockFacts } from './locks-page';
 import { scheduleWords } from './next-hours';
 import { attention, remarksOf } from './overview-page';
-import { actsOf, clockOf, durationOf, linkTo, pill, quantile, shortDuration, tableOf, timeOf } from './parts';
-import type { Html, Page } from './parts';
-import { html, raw } from './vendor';
+import { actsOf, card, clockOf, current, linkTo, pill, tableOf, timeOf, type Html, type Page } from './parts';
+import { html } from './vendor';
 import { knownJobs, NotFoundError, overviewOf, type View } from './view';
 
 const [RUNS, DAYS, FEWEST] = [25, 90, 10];
@@ -30,11 +32,7 @@ export async function jobPage(given: View, name: string): Promise<Page> {
   const why = await reads.read(`why ${name}`, () => readWhy(guard, name, { when }));
   const registered = known?.get(name);
   const body = html`<p class="mute">${scheduleWords(registered?.declared, true)}</p>
-    ${attention(view, remarksOf(job))}
-    <section class="card">
-      <h2>Why does it not run now?</h2>
-      ${whyOf(view, why)}
-    </section>
+    ${attention(view, remarksOf(job))} ${card('Why does it not run now?', whyOf(view, why))}
     ${why.lock?.isHeld ? lockFacts(view, why.lock, known) : ''}
     ${known && registered?.declared.kind !== 'lock' ? html`${await daysOf(view, known, job)} ${await runsOf(view, known, name)}` : ''}
     ${await actsOf(view, { job: name, lock: registered?.declared.lock })}
@@ -62,89 +60,65 @@ function whyOf(view: View, { obstacles, running, past, tick, record }: Why): Htm
   ${record ? html`<p>${record}</p>` : ''}`;
 }
 
+const [HEIGHT, BELOW, STEP] = [96, 24, 13];
+
+/** A bar of the chart of days, with its text. */
+function bar(
+  look: string,
+  at: { readonly day: number; readonly y: number; readonly height: number },
+  text: string,
+): Html {
+  return html`<rect class="${look}" x="${at.day * STEP}" y="${at.y}" width="10" height="${at.height}">
+    <title>${text}</title>
+  </rect>`;
+}
+
 /** How long its runs took, and how late they started. */
 async function daysOf(view: View, known: JobCatalog, job: JobOverview): Promise<Html> {
-  const grid = await view.reads.read(`days ${job.job}`, () =>
-    readGrid(known, [job], { last: todayOf(known), days: DAYS }),
+  const grid = await view.reads.read(`days ${job.job}`, () => readDays(known, [job], DAYS));
+  const days = grid.of.get(job.job) ?? new Map<string, never>();
+  const open = html`<p class="btns">${toCheck(job.job, days)}</p>`;
+  const ended = [...days.values()].flatMap(({ state, tookMs }) =>
+    state === 'completed' ? (tookMs ?? []) : [],
   );
-  const { dates, rows, runs } = grid;
-  const took = dates.map((date) => rows[0]?.cells.get(date));
-  const ended = took.flatMap((cell) => (cell?.state === 'completed' ? (cell.tookMs ?? []) : []));
-  const open = rows[0] ? html`<p class="btns">${toCheck(rows[0])}</p>` : '';
   if (ended.length === 0) return open;
-  const lateness = latenessOf(known, job.job, runs);
+  const delays = new Map(grid.runs.map((run) => [dateOfRun(run), delayOf(known, run)] as const));
+  const latest = Math.max(...[...delays.values()].map((ms) => ms ?? -1));
   const [median, slow, longest] = [quantile(ended), quantile(ended, 0.95), Math.max(...ended, 1)];
   const isKnown = ended.length >= FEWEST;
-  const latest = Math.max(0, ...lateness.values());
+  const lastMs = job.lastRun && durationOf(job.lastRun);
   const text = [
-    `last ${job.lastRun && durationOf(job.lastRun) !== undefined ? shortDuration(durationOf(job.lastRun) ?? 0) : '–'}`,
+    `last ${lastMs === undefined ? '–' : shortDuration(lastMs)}`,
     ...(isKnown ? [`median ${shortDuration(median)}`, `95 % below ${shortDuration(slow)}`] : []),
     `longest ${shortDuration(longest)}`,
-    ...(lateness.size > 0 ? [`latest start ${shortDuration(latest)} after its time`] : []),
+    ...(latest < 0 ? [] : [`latest start ${shortDuration(latest)} after its time`]),
   ].join(' · ');
-  const [height, below, step] = [96, 24, 13];
-  const bars = took.map((cell, index) => {
-    const late = lateness.get(dates[index] ?? '') ?? 0;
-    const lateBar =
-      late < 1000
-        ? ''
-        : html`<rect
-            class="hold"
-            x="${index * step}"
-            y="${height + 2}"
-            width="10"
-            height="${Math.max(2, Math.round((late / latest) * below))}"
-            ><title>${dates[index]} started ${shortDuration(late)} late</title></rect
-          >`;
-    if (cell?.tookMs === undefined) return lateBar;
-    const length = Math.max(2, Math.round((cell.tookMs / longest) * (height - 4)));
-    const tone = cell.state === 'completed' ? 'ok' : 'failed';
-    const isSlow = isKnown && cell.tookMs > slow;
-    return html`<rect
-        class="${tone}${isSlow ? ' slow' : ''}"
-        x="${index * step}"
-        y="${height - length}"
-        width="10"
-        height="${length}"
-        ><title>${dates[index]} ${cell.state}, ${shortDuration(cell.tookMs)}</title></rect
-      >${lateBar}`;
+  const heightOf = (ms: number): number => Math.max(2, Math.round((ms / longest) * (HEIGHT - 4)));
+  const bars = grid.dates.map((date, day) => {
+    const { state = '', tookMs } = days.get(date) ?? {};
+    const delay = delays.get(date) ?? 0;
+    const late = { day, y: HEIGHT + 2, height: Math.max(2, Math.round((delay / latest) * BELOW)) };
+    const took = { day, y: HEIGHT - heightOf(tookMs ?? 0), height: heightOf(tookMs ?? 0) };
+    const look = `${state === 'completed' ? 'ok' : 'failed'}${isKnown && (tookMs ?? 0) > slow ? ' slow' : ''}`;
+    return html`${tookMs === undefined ? '' : bar(look, took, `${date} ${state}, ${shortDuration(tookMs)}`)}
+    ${delay < 1000 ? '' : bar('hold', late, `${date} started ${shortDuration(delay)} late`)}`;
   });
-  const y = height - Math.round((median / longest) * (height - 4));
-  return html`<section class="card">
-    <h2>Duration, ${DAYS} days</h2>
-    <p class="mute">Next ${clockOf(job.nextScheduledAt, view)} · ${text}</p>
+  const middle = html`<path class="median" d="M0 ${HEIGHT - heightOf(median)}h${DAYS * STEP}" />`;
+  const chart = html`<p class="mute">Next ${clockOf(job.nextScheduledAt, view)} · ${text}</p>
     <div class="scroll" tabindex="0" role="group" aria-label="Duration of each day">
       <svg
-        width="${DAYS * step}"
-        height="${height + below + 4}"
+        width="${DAYS * STEP}"
+        height="${HEIGHT + BELOW + 4}"
         role="img"
         aria-label="${DAYS} days: ${text}"
       >
         ${bars}
-        <path class="axis" d="M0 ${height}h${DAYS * step}" />
-        ${isKnown ? html`<path class="median" d="M0 ${y}h${DAYS * step}" />` : ''}
+        <path class="axis" d="M0 ${HEIGHT}h${DAYS * STEP}" />
+        ${isKnown ? middle : ''}
       </svg>
     </div>
-    ${open}
-  </section>`;
-}
-
-/** How long after its scheduled time the first attempt of each date started. */
-function latenessOf(
-  known: JobCatalog,
-  job: string,
-  runs: readonly RunSummary[],
-): ReadonlyMap<string, number> {
-  const [policy, { schedule }] = [known.knownPolicy(job), known.expectationOf(job)];
-  const periods = policy && calendarPeriodsOf(policy);
-  const late = new Map<string, number>();
-  if (!schedule || !periods || periods.target === 'previous') return late;
-  for (const { periodStart: start, periodEnd: end, periodKey, firstStartedAt, generation } of runs) {
-    const due = start && end && schedule.firstIn({ start, end });
-    if (due && firstStartedAt && generation === 0)
-      late.set(periodKey, Math.max(0, firstStartedAt.getTime() - due.getTime()));
-  }
-  return late;
+    ${open}`;
+  return card(`Duration, ${DAYS} days`, chart);
 }
 
 const FILTERS = {
@@ -164,22 +138,16 @@ async function runsOf(view: View, known: JobCatalog, job: string): Promise<Html>
   const isRetried = ({ attempt, generation }: Run): boolean => attempt > 1 || generation > 0;
   const shown = (asked === 'retried' ? runs.filter(isRetried) : runs).slice(0, RUNS);
   const longest = Math.max(...shown.map((run) => durationOf(run) ?? 0), 1);
-  return html`<section class="card" id="runs">
-    <div class="bar">
-      <h2>Runs</h2>
-      <nav class="seg btns" aria-label="Runs">
-        ${Object.keys(FILTERS).map((name) => html`<a href="${linkTo({ job, runs: name })}#runs" ${name === asked ? raw('aria-current="true"') : ''}>${name}</a>`)}
-      </nav>
-    </div>
-    ${
-      shown.length === 0
-        ? html`<p class="mute">No such run is recorded.</p>`
-        : tableOf(
-            ['Period', 'State', 'Started', 'Took', 'Attempt', 'On', 'Note'],
-            shown.map((run) => runRow(view, run, longest)),
-          )
-    }
-  </section>`;
+  const filters = Object.keys(FILTERS).map(
+    (name) => html`<a href="${linkTo({ job, runs: name })}#runs" ${current(name === asked)}>${name}</a>`,
+  );
+  const columns = ['Period', 'State', 'Started', 'Took', 'Attempt', 'On', 'Note'];
+  const rows = shown.map((run) => runRow(view, run, longest));
+  return card(
+    'Runs',
+    shown.length === 0 ? html`<p class="mute">No such run is recorded.</p>` : tableOf(columns, rows),
+    html`<nav class="seg btns" id="runs" aria-label="Runs">${filters}</nav>`,
+  );
 }
 
 function runRow(view: View, run: Run, longest: number): Html {
@@ -234,32 +202,4 @@ function settings(view: View, { declared, version, registeredBy, registeredAt }:
       <dd>${registeredBy}, cronlatch ${version}, ${timeOf(registeredAt, view)}</dd>
     </dl>
   </details>`;
-}
-
-/** What its code declares, in words. */
-function settingsOf(declared: DeclaredJob): readonly (readonly [string, string])[] {
-  const { lock, kind, timeZone, dayStart, target, retry, onCrash, catchUp, scope } = declared;
-  const { renewEveryMs, maxLockDurationMs, startDeadlineMs, lockAtLeastForMs } = declared;
-  const time = (ms: number | undefined): string => (ms === undefined ? '' : shortDuration(ms));
-  const period = kind === 'lock' ? 'only a lock' : kind === 'custom' ? 'by a key of its own' : `per ${kind}`;
-  const waits =
-    retry && retry.maxAttempts > 1 ? `, the second ${time(retry.initialDelayMs)} after a failure` : '';
-  const all: (readonly [string, string | false | undefined])[] = [
-    ['Runs', `${period}${timeZone ? `, in ${timeZone}` : ''}${dayStart ? `, from ${dayStart}` : ''}`],
-    ['Period', target === 'previous' && 'the one before'],
-    ['Lock', `${lock}${declared.hasNameFunction ? ' (its names depend on the arguments)' : ''}`],
-    ['Locked', `at most ${time(declared.lockAtMostForMs)}, at least ${time(lockAtLeastForMs)}`],
-    [
-      'Renewed',
-      renewEveryMs ? `every ${time(renewEveryMs)}, for at most ${time(maxLockDurationMs)}` : 'never',
-    ],
-    ['Attempts', retry && `${retry.maxAttempts}${waits}`],
-    ['After a crash', onCrash && (onCrash === 'hold' ? 'an operator decides' : 'the run is repeated')],
-    ['Catch-up', catchUp && `${catchUp.catchUp}, of the last ${time(catchUp.windowMs)}`],
-    ['Starts', startDeadlineMs !== undefined && `at most ${time(startDeadlineMs)} late`],
-    ['Days', declared.hasCalendar && 'by a calendar of its own'],
-    ['Scope', declared.hasScopeFunction ? 'by a function' : scope],
-    ['Enabled', declared.disabled && `no: disabled by its ${declared.disabled}`],
-  ];
-  return all.filter((each): each is readonly [string, string] => typeof each[1] === 'string');
 }

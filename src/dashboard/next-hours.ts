@@ -6,24 +6,26 @@ import { describeSchedule } from '../ledger/job-register';
 import { timeText } from '../ledger/operator/state-of-run';
 import { BoundedCache } from '../ledger/periods/bounded-cache';
 import type { JobCatalog } from '../operations/job-catalog';
+import { eachInTurn } from '../operations/days';
 import { countText } from '../operations/state-texts';
-import type { Html } from './parts';
+import { card, type Html } from './parts';
 import { html, inWords } from './vendor';
 import type { View } from './view';
 
 const [MOST_TICKS, MOST_LINES, LINE, NAMES, WIDTH] = [24, 12, 18, 200, 1180];
 const HOUR_MS = 3_600_000;
 
-/** The times of a job from the start of an hour on, for 25 hours. To compute those of 200 jobs takes a while. */
+/** The first times of a job from the start of an hour on, for 25 hours. */
 const ticks = new BoundedCache<readonly number[]>(2000);
 
 function ticksSince(hour: number, { schedules }: DeclaredJob): readonly number[] {
   return ticks.get(`${hour} ${JSON.stringify(schedules)}`, () => {
     const [schedule, found] = [scheduleOf({ schedules }), new Array<number>()];
-    let at = schedule?.next(new Date(hour - 1));
+    const isIn = (at: Date | undefined): at is Date =>
+      at !== undefined && at.getTime() < hour + DAY_MS + HOUR_MS;
     for (
-      ;
-      at && at.getTime() < hour + DAY_MS + HOUR_MS && found.length < 3 * MOST_TICKS;
+      let at = schedule?.next(new Date(hour - 1));
+      isIn(at) && found.length < MOST_TICKS + 2;
       at = schedule?.next(at)
     )
       found.push(at.getTime());
@@ -32,15 +34,16 @@ function ticksSince(hour: number, { schedules }: DeclaredJob): readonly number[]
 }
 
 /** The scheduled times of the next 24 hours: a line for each job, and one for all jobs that run often. */
-export function nextHours(view: View, known: JobCatalog, jobs: readonly JobOverview[]): Html {
+export async function nextHours(view: View, known: JobCatalog, jobs: readonly JobOverview[]): Promise<Html> {
   const now = view.now.getTime();
-  const due = jobs.flatMap(({ job, state, nextScheduledAt }) => {
+  const timesOf = ({ job, state, nextScheduledAt }: JobOverview) => {
     const declared = known.get(job)?.declared;
     if (!declared || !nextScheduledAt || state === 'disabled' || state === 'paused') return [];
     const all = ticksSince(Math.floor(now / HOUR_MS) * HOUR_MS, declared);
     const isOften = all.length > MOST_TICKS + 1;
     return [{ job, isOften, times: all.filter((at) => at > now && at <= now + DAY_MS) }];
-  });
+  };
+  const due = (await eachInTurn(jobs, timesOf)).flat();
   const often = due.filter(({ isOften }) => isOften);
   const rare = due.filter(({ isOften, times }) => !isOften && times.length > 0);
   rare.sort((a, b) => (a.times[0] ?? 0) - (b.times[0] ?? 0));
@@ -54,34 +57,37 @@ export function nextHours(view: View, known: JobCatalog, jobs: readonly JobOverv
     { length: 8 },
     (_, index) => Math.ceil(now / HOUR_MS) * HOUR_MS + index * 3 * HOUR_MS,
   );
-  return html`<section class="card">
-    <h2>Next 24 hours</h2>
-    ${
-      shown.length === 0
-        ? ''
-        : html`<div class="scroll" tabindex="0" role="group" aria-label="Next 24 hours">
-            <svg
-              width="${WIDTH}"
-              height="${bottom + 20}"
-              role="img"
-              aria-label="${shown.map(({ job, times }) => `${job} ${times.map(clock).join(', ')}`).join('; ')}"
-            >
-              ${hours.map((at) => html`<path class="axis" d="M${xOf(at)} 0V${bottom}" /><text x="${xOf(at)}" y="${bottom + 14}">${clock(at)}</text>`)}
-              ${shown.map(({ job, times }, line) => html`<text x="0" y="${line * LINE + 14}">${job.length > 28 ? `${job.slice(0, 27)}…` : job}</text><g class="run">${times.map((at) => html`<rect x="${xOf(at)}" y="${line * LINE + 3}" width="4" height="14" rx="2"><title>${job} ${clock(at)}</title></rect>`)}</g>${times.length === 1 ? html`<text x="${xOf(times[0] ?? 0) + 8}" y="${line * LINE + 14}">${clock(times[0] ?? 0)}</text>` : ''}`)}
-            </svg>
-          </div>`
-    }
+  const nameOf = (job: string): string => (job.length > 28 ? `${job.slice(0, 27)}…` : job);
+  const lineOf = ({ job, times }: (typeof due)[number], line: number): Html => {
+    const y = line * LINE;
+    const marks = times.map(
+      (at) =>
+        html`<rect x="${xOf(at)}" y="${y + 3}" width="4" height="14" rx="2"
+          ><title>${job} ${clock(at)}</title></rect
+        >`,
+    );
+    const [first = 0, ...others] = times;
+    const label = html`<text x="${xOf(first) + 8}" y="${y + 14}">${clock(first)}</text>`;
+    return html`<text x="0" y="${y + 14}">${nameOf(job)}</text
+      ><g class="run">${marks}</g>${others.length === 0 ? label : ''}`;
+  };
+  const text = shown.map(({ job, times }) => `${job} ${times.map(clock).join(', ')}`).join('; ');
+  const chart = html`<div class="scroll" tabindex="0" role="group" aria-label="Next 24 hours">
+    <svg width="${WIDTH}" height="${bottom + 20}" role="img" aria-label="${text}">
+      ${hours.map((at) => html`<path class="axis" d="M${xOf(at)} 0V${bottom}" /><text x="${xOf(at)}" y="${bottom + 14}">${clock(at)}</text>`)}
+      ${shown.map(lineOf)}
+    </svg>
+  </div>`;
+  const names = often
+    .slice(0, MOST_LINES)
+    .map(({ job }) => job)
+    .join(', ');
+  const others = often.length > MOST_LINES ? ` and ${often.length - MOST_LINES} more` : '';
+  const body = html`${shown.length > 0 ? chart : ''}
     <p class="mute">
-      ${more > 0 ? `And ${countText(more, 'job')} later. ` : ''}${
-        often.length > 0
-          ? `More than ${MOST_TICKS} times: ${often
-              .slice(0, MOST_LINES)
-              .map(({ job }) => job)
-              .join(', ')}${often.length > MOST_LINES ? ` and ${often.length - MOST_LINES} more` : ''}.`
-          : ''
-      }
-    </p>
-  </section>`;
+      ${more > 0 ? `And ${countText(more, 'job')} later. ` : ''}${often.length > 0 ? `More than ${MOST_TICKS} times: ${names}${others}.` : ''}
+    </p>`;
+  return card('Next 24 hours', body);
 }
 
 /** Each schedule in words. An expression that only node-cron knows stays as it is. */

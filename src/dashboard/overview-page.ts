@@ -1,26 +1,29 @@
+import type { LockState } from '../core';
 import type { JobOverview, JobRemark, Overview } from '../operations';
 import { isOwnName } from '../core/lock-name';
 import { instanceOf } from '../core/lease/owner';
 import type { JobCatalog } from '../operations/job-catalog';
-import { countsOf, countText, progressOf, stateOfLock } from '../operations/state-texts';
+import { eachInTurn, readDays, type DaysOfJobs } from '../operations/days';
+import { expectedEnd } from '../operations/durations';
+import { countsOf, countText, progressOf, shortDuration, stateOfLock } from '../operations/state-texts';
 import { lifeOf } from '../operations/why';
 import { mayChange } from '../ledger/run-state';
 import { nextHours, scheduleWords } from './next-hours';
 import { actButton, formId, remedyButton } from './forms';
-import { daysPicture, durationsOf, eachInTurn, gridCells, readGrid, todayOf, type Grid } from './grid';
+import { daysPicture, durationsOf, gridCells } from './grid';
 import {
   capital,
-  durationOf,
+  card,
+  current,
   linkTo,
   periodText,
   pill,
-  quantile,
-  shortDuration,
   timeOf,
   tokenOf,
+  type Html,
+  type Page,
 } from './parts';
-import type { Html, Page } from './parts';
-import { html, raw } from './vendor';
+import { html } from './vendor';
 import { knownJobs, NotFoundError, overviewOf, type View } from './view';
 
 const RANGES = [30, 90, 365];
@@ -49,7 +52,7 @@ export async function overviewPage(given: View): Promise<Page> {
     own.filter((state) => ['failed', 'missed'].includes(tokenOf(state)[0])),
   );
   const body = html`${attention(view, remarks)} ${await runningNow(view, overview, known)}
-  ${known ? nextHours(view, known, jobs) : ''} ${await jobsCard(view, { jobs, known, days, page })}
+  ${known ? await nextHours(view, known, jobs) : ''} ${await jobsCard(view, { jobs, known, days, page })}
   ${hasRegister || !known ? '' : html`<p>Without a register of jobs, only jobs with runs are shown. <code>npx cronlatch init</code> creates it.</p>`}`;
   return { title, tab: bad.length > 0 ? bad.join(', ') : title, beside: statesOf(view, own), body };
 }
@@ -104,11 +107,10 @@ function remarkRow(view: View, { job, remark }: Remark): Html {
 /** How many jobs have each state. Each is a filter. */
 function statesOf({ query }: View, states: readonly string[]): Html {
   const chosen = query.get('state');
-  return html`${countsOf(states, states).map((text) => {
-    const [, count, state = ''] = /^(\d+) (.*)$/.exec(text) ?? [];
+  return html`${[...new Set(states)].map((state) => {
     const link = linkTo({ days: query.get('days') ?? '', state: state === chosen ? '' : state });
-    const current = state === chosen ? raw('aria-current="true"') : '';
-    return html`<a class="stat ${tokenOf(state)[0]}" href="${link}" ${current}
+    const count = states.filter((each) => each === state).length;
+    return html`<a class="stat ${tokenOf(state)[0]}" href="${link}" ${current(state === chosen)}
       >${capital(state)} ${count}</a
     >`;
   })}`;
@@ -122,20 +124,17 @@ async function runningNow(
   const running = jobs.filter(({ state }) => state === 'running');
   if (running.length + locks.length === 0) return '';
   const rows = running.slice(0, MOST_RUNNING).map(async (job) => await runningRow(view, job, known));
-  const more = running.length - MOST_RUNNING;
-  return html`<section class="card">
-    <h2>Running</h2>
-    ${await Promise.all(rows)} ${more > 0 ? html`<p>${countText(more, 'more job')}</p>` : ''}
-    ${locks.slice(0, MOST_RUNNING).map(
-      (lock) =>
-        html`<p class="bar">
-          ${pill(stateOfLock(lock)[0])}
-          <a href="${linkTo({ lock: lock.name })}"><strong>${lock.name}</strong></a>
-          <span class="mute">a lock of no known job, ${stateOfLock(lock)[1]}</span>
-        </p>`,
-    )}
-    ${locks.length > MOST_RUNNING ? html`<p><a href="?locks=held">${countText(locks.length - MOST_RUNNING, 'more lock')}</a></p>` : ''}
-  </section>`;
+  const [more, moreLocks] = [running.length - MOST_RUNNING, locks.length - MOST_RUNNING];
+  const lockRow = (lock: LockState): Html =>
+    html`<p class="bar">
+      ${pill(stateOfLock(lock)[0])}
+      <a href="${linkTo({ lock: lock.name })}"><strong>${lock.name}</strong></a>
+      <span class="mute">a lock of no known job, ${stateOfLock(lock)[1]}</span>
+    </p>`;
+  const body = html`${await Promise.all(rows)} ${more > 0 ? html`<p>${countText(more, 'more job')}</p>` : ''}
+  ${locks.slice(0, MOST_RUNNING).map(lockRow)}
+  ${moreLocks > 0 ? html`<p><a href="?locks=held">${countText(moreLocks, 'more lock')}</a></p>` : ''}`;
+  return card('Running', body);
 }
 
 /** Who runs it, since when, how far it is, and how long it will still take. */
@@ -145,7 +144,11 @@ async function runningRow(view: View, job: JobOverview, known: JobCatalog | unde
   const startedAt = running[0]?.startedAt ?? lock?.lockedAt ?? lastRun?.startedAt;
   const { renewedAt } = lock ? lifeOf(lock, known?.get(job.job), view.now) : {};
   const passedMs = startedAt ? Math.max(0, view.now.getTime() - startedAt.getTime()) : 0;
-  const { share, text } = await expectedEnd(view, { job, passedMs, known });
+  const end = await view.reads.read(`end ${job.job}`, () => expectedEnd(known, job, passedMs));
+  const { share, leftMs, usualMs = 0 } = end;
+  const late = share === undefined ? '' : `longer than usual: ${shortDuration(usualMs)}`;
+  const minutes = Math.ceil((leftMs ?? 0) / 60_000);
+  const left = leftMs === undefined ? late : `about ${shortDuration(minutes * 60_000)} left`;
   return html`<div class="bar">
     <a href="${linkTo({ job: job.job })}"><strong>${job.job}</strong></a>
     <span class="mute"
@@ -153,31 +156,8 @@ async function runningRow(view: View, job: JobOverview, known: JobCatalog | unde
       ${timeOf(startedAt, view)}${renewedAt ? html` · lease renewed ${timeOf(renewedAt, view)}` : ''}</span
     >
     ${share === undefined ? '' : html`<progress value="${Math.round(share * 100)}" max="100" aria-label="How far ${job.job} is"></progress>`}
-    <span>${text}</span>
+    <span>${[progressOf(job.running).trim(), left].filter(Boolean).join(' · ')}</span>
   </div>`;
-}
-
-const FEWEST_RUNS = 5;
-
-/** By the rate of its progress, or else by the middle one of its last 20 completed runs. */
-async function expectedEnd(
-  { reads }: View,
-  of: { readonly job: JobOverview; readonly passedMs: number; readonly known: JobCatalog | undefined },
-): Promise<{ readonly share?: number; readonly text: string }> {
-  const { job, passedMs, known } = of;
-  const { done = 0, total = 0 } = job.running.find((run) => run.done !== undefined) ?? {};
-  const progress = progressOf(job.running).trim();
-  const left = (ms: number): string =>
-    `${progress ? `${progress} · ` : ''}about ${shortDuration(Math.ceil(ms / 60_000) * 60_000)} left`;
-  if (total > 0 && done > 0)
-    return { share: Math.min(1, done / total), text: left(Math.max(0, (passedMs * (total - done)) / done)) };
-  const query = { job: job.job, states: ['completed'], limit: 20 } as const;
-  const runs = await reads.read(`last ${job.job}`, async () => (await known?.ledger.list(query)) ?? []);
-  const took = runs.flatMap((run) => durationOf(run) ?? []);
-  if (took.length < FEWEST_RUNS) return { text: progress };
-  const usual = quantile(took);
-  if (passedMs > usual) return { share: 1, text: `longer than usual: ${shortDuration(usual)}` };
-  return { share: passedMs / Math.max(usual, 1), text: left(usual - passedMs) };
 }
 
 interface JobsCard {
@@ -195,85 +175,64 @@ async function jobsCard(view: View, { jobs, known, days, page }: JobsCard): Prom
   );
   const shown = found.slice((page - 1) * JOBS, page * JOBS);
   if (page > 1 && shown.length === 0) throw new NotFoundError(`There is no page ${page}.`);
-  const grid = await view.reads.read(`grid ${days} ${page} ${state} ${text}`, async () =>
-    known ? await readGrid(known, shown, { last: todayOf(known), days }) : undefined,
+  const grid = await view.reads.read(`days ${days} ${page} ${state} ${text}`, async () =>
+    known ? await readDays(known, shown, days) : undefined,
   );
-  const current = (is: boolean): Html => (is ? raw('aria-current="true"') : '');
-  const ranges = RANGES.map(
-    (range) =>
-      html`<a href="${linkTo({ days: String(range), state, q: text })}" ${current(range === days)}
-        >${range} d</a
-      >`,
+  const link = (to: { readonly days: number; readonly page?: number }, words: string, is: boolean): Html =>
+    html`<a href="${linkTo({ state, q: text, ...to })}" ${current(is)}>${words}</a>`;
+  const ranges = RANGES.map((range) => link({ days: range }, `${range} d`, range === days));
+  const pages = Array.from({ length: Math.ceil(found.length / JOBS) }, (_, index) =>
+    link({ days, page: index + 1 }, `Page ${index + 1}`, index + 1 === page),
   );
-  const pages = Array.from({ length: Math.ceil(found.length / JOBS) }, (_, index) => String(index + 1));
-  return html`<section class="card">
-    <div class="bar">
-      <h2>Jobs</h2>
-      ${found.length < jobs.length ? html`<span class="mute">${found.length} of ${jobs.length}</span>` : ''}
-      <form class="filter" role="search">
-        <input type="search" name="q" value="${text}" placeholder="Filter jobs" aria-label="Filter jobs" />
-        <input type="hidden" name="days" value="${days}" /><input
-          type="hidden"
-          name="state"
-          value="${state}"
-        />
-        <nav class="seg" aria-label="Days">${ranges}</nav>
-      </form>
-    </div>
-    ${known ? '' : html`<p>This guard keeps no runs, so only its locks are known.</p>`}
-    ${grid?.isCut ? html`<p class="mute">Older runs of this range are left out.</p>` : ''}
-    ${shown.length === 0 ? '' : await jobTable(view, { jobs: shown, known, grid })}
-    ${pages.length < 2 ? '' : html`<p class="btns">${pages.map((number) => html`<a href="${linkTo({ days: String(days), state, q: text, page: number })}" ${current(Number(number) === page)}>Page ${number}</a>`)}</p>`}
-  </section>`;
+  const filter = html`${found.length < jobs.length ? html`<span class="mute">${found.length} of ${jobs.length}</span>` : ''}
+    <form class="filter" role="search">
+      <input type="search" name="q" value="${text}" placeholder="Filter jobs" aria-label="Filter jobs" />
+      <input type="hidden" name="days" value="${days}" /><input type="hidden" name="state" value="${state}" />
+      <nav class="seg" aria-label="Days">${ranges}</nav>
+    </form>`;
+  const body = html`${known ? '' : html`<p>This guard keeps no runs, so only its locks are known.</p>`}
+  ${grid?.isCut ? html`<p class="mute">Older runs of this range are left out.</p>` : ''}
+  ${shown.length > 0 ? await jobTable(view, { jobs: shown, known, grid }) : html`<p class="mute">No job matches.</p>`}
+  ${pages.length < 2 ? '' : html`<p class="btns">${pages}</p>`}`;
+  return card('Jobs', body, filter);
 }
 
 interface JobTable extends Pick<JobsCard, 'jobs' | 'known'> {
-  readonly grid: Grid | undefined;
+  readonly grid: DaysOfJobs | undefined;
 }
 
 /** The script moves the focus from cell to cell by the arrow keys. */
 async function jobTable(view: View, { jobs, known, grid }: JobTable): Promise<Html> {
   const dates = grid?.dates ?? [];
   const isFew = dates.length <= 31;
-  // The order of the jobs can have changed since the grid was read.
-  const cellsOf = new Map(grid?.rows.map(({ job, cells }) => [job, cells]));
-  const rows = await eachInTurn(jobs, (job) => {
-    const cells = cellsOf.get(job.job) ?? new Map<string, never>();
-    const kind = known?.get(job.job)?.declared.kind;
-    const days =
-      kind === 'lock' && cells.size === 0
-        ? html`<td colspan="${isFew ? dates.length : 1}" class="mute">
-            only a lock: its runs are not recorded
-          </td>`
-        : isFew
-          ? gridCells(job.job, dates, cells)
-          : html`<td><a href="${linkTo({ job: job.job })}">${daysPicture(dates, cells)}</a></td>`;
+  const rows = await eachInTurn(jobs, ({ job, state, running, nextScheduledAt }) => {
+    // The jobs can have changed since the grid was read.
+    const days = grid?.of.get(job) ?? new Map<string, never>();
+    const declared = known?.get(job)?.declared;
+    const picture = html`<td><a href="${linkTo({ job })}">${daysPicture(dates, days)}</a></td>`;
     return html`<tr>
       <th scope="row">
-        <a href="${linkTo({ job: job.job })}">${job.job}</a>
+        <a href="${linkTo({ job })}">${job}</a>
         <small
-          >${job.state === 'ok' ? '' : pill(job.state, job.state === 'running' ? progressOf(job.running) : '')}
-          ${scheduleWords(known?.get(job.job)?.declared)}</small
+          >${state === 'ok' ? '' : pill(state, state === 'running' ? progressOf(running) : '')}
+          ${scheduleWords(declared)}
+          ${declared?.kind === 'lock' ? '· only a lock: its runs are not recorded' : ''}</small
         >
       </th>
-      ${grid ? days : ''}
-      <td class="took mute">${durationsOf(dates, cells)}</td>
-      <td class="next mute">${job.state === 'paused' ? 'paused' : timeOf(job.nextScheduledAt, view)}</td>
+      ${isFew ? gridCells(job, dates, days) : picture}
+      <td class="took mute">${durationsOf(dates, days)}</td>
+      <td class="next mute">${state === 'paused' ? 'paused' : timeOf(nextScheduledAt, view)}</td>
     </tr>`;
   });
   return html`<div class="scroll">
     <table class="grid ${isFew ? 'days' : ''}" id="grid">
       <thead>
-        ${
-          isFew
-            ? headOf(dates)
-            : html`<tr>
-                <th scope="col">Job</th>
-                <th scope="col">${dates[0]} to ${dates.at(-1)}</th>
-                <th scope="col" class="took">Took</th>
-                <th scope="col" class="next">Next</th>
-              </tr>`
-        }
+        <tr>
+          <th scope="col">Job</th>
+          ${isFew ? dates.map(headOf) : html`<th scope="col">${dates[0]} to ${dates.at(-1)}</th>`}
+          <th scope="col" class="took">Took</th>
+          <th scope="col" class="next">Next</th>
+        </tr>
       </thead>
       <tbody>
         ${rows}
@@ -284,20 +243,11 @@ async function jobTable(view: View, { jobs, known, grid }: JobTable): Promise<Ht
 
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 
-function headOf(dates: readonly string[]): Html {
-  const [first = ''] = dates;
-  const dayOf = (date: string): Html => {
-    const weekday = new Date(date).getUTCDay();
-    const month = MONTHS[Number(date.slice(5, 7)) - 1];
-    const isNamed = date === first || date.endsWith('-01');
-    return html`<th scope="col" abbr="${date}" class="${weekday % 6 === 0 ? 'we' : ''}">
-      ${isNamed ? html`<strong>${month}</strong><br />` : ''}${Number(date.slice(8))}
-    </th>`;
-  };
-  return html`<tr>
-    <th scope="col">Job</th>
-    ${dates.map(dayOf)}
-    <th scope="col" class="took">Took</th>
-    <th scope="col" class="next">Next</th>
-  </tr>`;
+/** A day, with its month if that is new. */
+function headOf(date: string, index: number): Html {
+  const isWeekend = new Date(date).getUTCDay() % 6 === 0;
+  const month = MONTHS[Number(date.slice(5, 7)) - 1];
+  return html`<th scope="col" abbr="${date}" class="${isWeekend ? 'we' : ''}">
+    ${index === 0 || date.endsWith('-01') ? html`<strong>${month}</strong><br />` : ''}${Number(date.slice(8))}
+  </th>`;
 }

@@ -1,5 +1,5 @@
-import { describeDuration, relative, shortTime } from '../guard/log/time-texts';
-import type { ActQuery, RunSummary } from '../ledger';
+import { relative, shortTime } from '../guard/log/time-texts';
+import type { ActQuery } from '../ledger';
 import { timeText } from '../ledger/operator/state-of-run';
 import { stateCell, stateOfAct, subjectOfAct, type Tone } from '../operations/state-texts';
 import { html, raw } from './vendor';
@@ -18,9 +18,9 @@ export interface Page {
 }
 
 /** An address of the dashboard. It has no path, so that the dashboard works under any. */
-export function linkTo(parameters: Readonly<Record<string, string | undefined>>): string {
+export function linkTo(parameters: Readonly<Record<string, string | number | undefined>>): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters)) if (value) query.set(name, value);
+  for (const [name, value] of Object.entries(parameters)) if (value) query.set(name, String(value));
   return `?${query.toString()}`;
 }
 
@@ -67,7 +67,7 @@ export function clockOf(instant: Date | undefined, { timeZone, now }: View, hasS
   return html`<time class="clock" datetime="${iso}" title="${text}">${shown}</time>`;
 }
 
-const TICK = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)$/;
+const TICK = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const DAY = new Intl.DateTimeFormat('en-GB', {
   weekday: 'short',
   day: 'numeric',
@@ -77,27 +77,9 @@ const DAY = new Intl.DateTimeFormat('en-GB', {
 
 /** A period for people: `Thu, 26 Nov`, or the time of a tick. Others as their keys. */
 export function periodText(key: string, view: View): Html {
-  const tick = TICK.exec(key)?.[1];
-  if (tick !== undefined) return clockOf(new Date(tick), view);
+  if (TICK.test(key)) return clockOf(new Date(key), view);
   const day = /^\d{4}-\d\d-\d\d$/.test(key) ? new Date(key) : new Date(NaN);
   return Number.isNaN(day.getTime()) ? key : DAY.format(day);
-}
-
-/** To the unit that counts: `42.5 s`, `12 min`, `1 h 10 min`. */
-export function shortDuration(ms: number): string {
-  return describeDuration(ms).replace(/ min \d+ s$/, ' min');
-}
-
-/** The middle one, or the one that so much of all are below. */
-export function quantile(values: readonly number[], share = 0.5): number {
-  return (
-    values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0
-  );
-}
-
-/** How long a run took. */
-export function durationOf({ startedAt, finishedAt }: Partial<RunSummary>): number | undefined {
-  return startedAt && finishedAt && Math.max(0, finishedAt.getTime() - startedAt.getTime());
 }
 
 /** A part of a page with a heading, and what is beside that. */
@@ -144,8 +126,5 @@ export async function actsOf(view: View, of: Pick<ActQuery, 'job' | 'lock'>): Pr
         <td>${act.reason}</td>
       </tr>`,
   );
-  return html`<section class="card">
-    <h2>Acts of operators</h2>
-    ${tableOf(['When', 'Act', 'By', 'State', 'Reason'], rows)}
-  </section>`;
+  return card('Acts of operators', tableOf(['When', 'Act', 'By', 'State', 'Reason'], rows));
 }

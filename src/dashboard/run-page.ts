@@ -2,7 +2,8 @@ import { InvalidLockUseError, noneAfter, SchemaMismatchError } from '../core';
 import { instanceOf } from '../core/lease/owner';
 import type { JobCatalog } from '../operations/job-catalog';
 import type { Run, RunEvent } from '../ledger';
-import { eventsBeside } from '../operations/state-texts';
+import { durationOf } from '../operations/durations';
+import { eventsBeside, shortDuration } from '../operations/state-texts';
 import { spokenTime } from '../guard/log/time-texts';
 import { stateOfRun, timeText, type When } from '../ledger/operator/state-of-run';
 import type { RunKey } from '../ledger/run';
@@ -10,17 +11,7 @@ import { mayChange } from '../ledger/run-state';
 import { readWhy } from '../operations/why';
 import { idempotencyKeyOf } from '../ledger/tick/run-context';
 import { actButton } from './forms';
-import {
-  actsOf,
-  clockOf,
-  durationOf,
-  linkTo,
-  pill,
-  shortDuration,
-  tokenOf,
-  type Html,
-  type Page,
-} from './parts';
+import { actsOf, clockOf, linkTo, pill, tokenOf, type Html, type Page } from './parts';
 import { html } from './vendor';
 import { knownJobs, newestActs, NotFoundError, type View } from './view';
 

@@ -3,7 +3,8 @@ import type { LockState } from '../core';
 import { isOwnName } from '../core/lock-name';
 import { readHold } from '../core/lease/hold-owner';
 import { instanceOf, isKept } from '../core/lease/owner';
-import type { RunEvent, StoredAct } from '../ledger';
+import { describeDuration } from '../guard/log/time-texts';
+import type { DeclaredJob, RunEvent, StoredAct } from '../ledger';
 import { firstLines } from '../ledger/operator/state-of-run';
 import type { JobOverview } from './overview';
 
@@ -87,4 +88,37 @@ export function progressOf(running: JobOverview['running']): string {
   const { done, total } = running.find((run) => run.done !== undefined) ?? {};
   if (done === undefined) return '';
   return total ? ` ${Math.floor((100 * done) / total)} %` : ` ${done.toLocaleString('en')}`;
+}
+
+/** To the unit that counts: `42.5 s`, `12 min`, `1 h 10 min`. */
+export function shortDuration(ms: number): string {
+  return describeDuration(ms).replace(/ min \d+ s$/, ' min');
+}
+
+/** What the code of a job declares, in words. */
+export function settingsOf(declared: DeclaredJob): readonly (readonly [name: string, text: string])[] {
+  const { lock, kind, timeZone, dayStart, target, retry, onCrash, catchUp, scope } = declared;
+  const { renewEveryMs, maxLockDurationMs, startDeadlineMs, lockAtLeastForMs } = declared;
+  const time = (ms: number | undefined): string => (ms === undefined ? '' : shortDuration(ms));
+  const period = kind === 'lock' ? 'only a lock' : kind === 'custom' ? 'by a key of its own' : `per ${kind}`;
+  const waits =
+    retry && retry.maxAttempts > 1 ? `, the second ${time(retry.initialDelayMs)} after a failure` : '';
+  const all: (readonly [string, string | false | undefined])[] = [
+    ['Runs', `${period}${timeZone ? `, in ${timeZone}` : ''}${dayStart ? `, from ${dayStart}` : ''}`],
+    ['Period', target === 'previous' && 'the one before'],
+    ['Lock', `${lock}${declared.hasNameFunction ? ' (its names depend on the arguments)' : ''}`],
+    ['Locked', `at most ${time(declared.lockAtMostForMs)}, at least ${time(lockAtLeastForMs)}`],
+    [
+      'Renewed',
+      renewEveryMs ? `every ${time(renewEveryMs)}, for at most ${time(maxLockDurationMs)}` : 'never',
+    ],
+    ['Attempts', retry && `${retry.maxAttempts}${waits}`],
+    ['After a crash', onCrash && (onCrash === 'hold' ? 'an operator decides' : 'the run is repeated')],
+    ['Catch-up', catchUp && `${catchUp.catchUp}, of the last ${time(catchUp.windowMs)}`],
+    ['Starts', startDeadlineMs !== undefined && `at most ${time(startDeadlineMs)} late`],
+    ['Days', declared.hasCalendar && 'by a calendar of its own'],
+    ['Scope', declared.hasScopeFunction ? 'by a function' : scope],
+    ['Enabled', declared.disabled && `no: disabled by its ${declared.disabled}`],
+  ];
+  return all.filter((each): each is readonly [string, string] => typeof each[1] === 'string');
 }
