@@ -7,7 +7,7 @@ import { describeDuration } from '../guard/log/time-texts';
 import type { RegisteredJob, Run } from '../ledger';
 import { firstLines } from '../ledger/operator/state-of-run';
 import { calendarPeriodsOf } from '../ledger/policy/job-policy';
-import { dateOfRun, readDays } from '../operations/days';
+import { readDays } from '../operations/days';
 import { delayOf, durationOf, quantile } from '../operations/durations';
 import { settingsOf, shortDuration } from '../operations/state-texts';
 import { actButton, remedyButton } from './forms';
@@ -75,15 +75,16 @@ function bar(
 
 /** How long its runs took, and how late they started. */
 async function daysOf(view: View, known: JobCatalog, job: JobOverview): Promise<Html> {
-  const grid = await view.reads.read(`days ${job.job}`, () => readDays(known, [job], DAYS));
+  const grid = await view.reads.read(`days ${job.job}`, () =>
+    readDays(known, [job], { days: DAYS, delayOf: (run) => delayOf(known, run) }),
+  );
   const days = grid.of.get(job.job) ?? new Map<string, never>();
   const open = html`<p class="btns">${toCheck(job.job, days)}</p>`;
   const ended = [...days.values()].flatMap(({ state, tookMs }) =>
     state === 'completed' ? (tookMs ?? []) : [],
   );
   if (ended.length === 0) return open;
-  const delays = new Map(grid.runs.map((run) => [dateOfRun(run), delayOf(known, run)] as const));
-  const latest = Math.max(...[...delays.values()].map((ms) => ms ?? -1));
+  const latest = Math.max(...[...days.values()].map(({ delayMs = -1 }) => delayMs));
   const [median, slow, longest] = [quantile(ended), quantile(ended, 0.95), Math.max(...ended, 1)];
   const isKnown = ended.length >= FEWEST;
   const lastMs = job.lastRun && durationOf(job.lastRun);
@@ -95,8 +96,7 @@ async function daysOf(view: View, known: JobCatalog, job: JobOverview): Promise<
   ].join(' · ');
   const heightOf = (ms: number): number => Math.max(2, Math.round((ms / longest) * (HEIGHT - 4)));
   const bars = grid.dates.map((date, day) => {
-    const { state = '', tookMs } = days.get(date) ?? {};
-    const delay = delays.get(date) ?? 0;
+    const { state = '', tookMs, delayMs: delay = 0 } = days.get(date) ?? {};
     const late = { day, y: HEIGHT + 2, height: Math.max(2, Math.round((delay / latest) * BELOW)) };
     const took = { day, y: HEIGHT - heightOf(tookMs ?? 0), height: heightOf(tookMs ?? 0) };
     const look = `${state === 'completed' ? 'ok' : 'failed'}${isKnown && (tookMs ?? 0) > slow ? ' slow' : ''}`;

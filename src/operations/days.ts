@@ -12,10 +12,10 @@ import { durationOf } from './durations';
 import type { JobCatalog } from './job-catalog';
 import type { JobOverview } from './overview';
 
-/** So many runs are read at most. */
-const MOST_RUNS = 50_000;
-/** After so many rows, other work of the process has its turn. */
-const ROWS_A_TURN = 20;
+/** One statement reads about so many runs of jobs that run once a day, and all together read at most so many. */
+const [RUNS_A_READ, MOST_RUNS] = [2000, 100_000];
+/** More than so many counts are never read. */
+const MOST_COUNTS = 50_000;
 
 /** What one job did on one date. */
 export interface Day {
@@ -29,6 +29,8 @@ export interface Day {
   readonly tally: ReadonlyMap<string, number>;
   /** The longest run that has ended. Of ticks, the mean of their slowest quarter of an hour. */
   readonly tookMs?: number | undefined;
+  /** How late the run began. */
+  readonly delayMs?: number | undefined;
 }
 
 /** By date. */
@@ -38,8 +40,6 @@ export interface DaysOfJobs {
   /** The earliest first. */
   readonly dates: readonly string[];
   readonly of: ReadonlyMap<string, Days>;
-  /** Without those of ticks. The newest period first. */
-  readonly runs: readonly RunSummary[];
   /** There are older runs in this range. */
   readonly isCut: boolean;
 }
@@ -51,51 +51,78 @@ export const TO_COME = 'to come';
 /** The worst first. */
 const STATES = ['failed', 'interrupted', 'missed', 'running', 'pending', 'skipped', 'completed', TO_COME];
 
+/** After so many rows, other work of the process has its turn. */
+const ROWS_A_TURN = 20;
+
 /** Calls a function for each, and gives way between. */
-export async function eachInTurn<T, R>(all: readonly T[], one: (each: T) => R): Promise<Awaited<R>[]> {
-  const results: Awaited<R>[] = [];
+export async function eachInTurn<T, R>(all: readonly T[], one: (each: T) => R): Promise<R[]> {
+  const results: R[] = [];
   for (const [index, each] of all.entries()) {
     if (index % ROWS_A_TURN === ROWS_A_TURN - 1) await turn();
-    results.push(await one(each));
+    results.push(one(each));
   }
   return results;
 }
 
+interface DaysOptions {
+  readonly days: number;
+  /** Also keeps how late each run began. */
+  readonly delayOf?: ((run: RunSummary) => number | undefined) | undefined;
+}
+
 /**
- * Reads the runs of these jobs of the last days: one statement for the runs of periods, and one that counts the ticks. The last
- * date is today in UTC, or the next one if a job has a run on that.
+ * What these jobs did on the last days. The last date is today in UTC, or the next one if a job has a run on that. Reads the
+ * runs of some days at a time, and counts all ticks with one statement.
  */
 export async function readDays(
   known: JobCatalog,
   jobs: readonly JobOverview[],
-  days: number,
+  { days, delayOf }: DaysOptions,
 ): Promise<DaysOfJobs> {
   const { store } = known.context;
   const today = dayAt(known.now.getTime(), { timeZone: 'UTC', dayStartMs: 0 });
   // A business date can begin a day before or after the date in UTC.
   const range = { from: new Date((today - days) * DAY_MS), to: new Date((today + 2) * DAY_MS) };
-  const isTick = (job: string): boolean => known.get(job)?.declared.kind === 'tick';
-  const names = jobs.map(({ job }) => job);
-  const [ticks, others] = [names.filter(isTick), names.filter((job) => !isTick(job))];
-  const limit = limitOf(known.context);
-  const [runs, counts] = await Promise.all([
-    others.length > 0 ? store.summaries({ jobs: others, ...range, limit: MOST_RUNS }, limit) : [],
-    ticks.length > 0 ? store.counts({ jobs: ticks, ...range }, limit) : [],
-  ]);
+  const isTick = ({ job }: JobOverview): boolean => known.get(job)?.declared.kind === 'tick';
+  const [ticks, others] = [jobs.filter(isTick), jobs.filter((job) => !isTick(job))];
+  const runs = await readRuns(known, others, range);
+  const counts =
+    ticks.length > 0 ? await store.counts({ jobs: namesOf(ticks), ...range }, limitOf(known.context)) : [];
   const [runsOf, countsOf] = [byJob(runs), byJob(counts)];
-  const rows = await eachInTurn(jobs, async (job) =>
-    isTick(job.job)
+  const of = new Map<string, Days>();
+  for (const job of jobs) {
+    await turn();
+    const row = isTick(job)
       ? daysOfTicks(known, job, countsOf.get(job.job) ?? [])
-      : await daysOf(known, job, runsOf.get(job.job) ?? []),
-  );
-  const hasNext = rows.some((row) => (row.get(dateOf(today + 1))?.state ?? TO_COME) !== TO_COME);
+      : await daysOf(known, job, { runs: runsOf.get(job.job) ?? [], delayOf });
+    of.set(job.job, row);
+  }
+  const isCut = runs.length >= MOST_RUNS || counts.length >= MOST_COUNTS;
+  const hasNext = [...of.values()].some((row) => (row.get(dateOf(today + 1))?.state ?? TO_COME) !== TO_COME);
   const first = today - days + (hasNext ? 2 : 1);
-  return {
-    dates: Array.from({ length: days }, (_, index) => dateOf(first + index)),
-    of: new Map(names.map((job, index) => [job, rows[index] ?? new Map()])),
-    runs,
-    isCut: Math.max(runs.length, counts.length) >= MOST_RUNS,
-  };
+  return { dates: Array.from({ length: days }, (_, index) => dateOf(first + index)), of, isCut };
+}
+
+/** Some days at a time, the newest first. */
+async function readRuns(
+  { context }: JobCatalog,
+  jobs: readonly JobOverview[],
+  { from, to }: { readonly from: Date; readonly to: Date },
+): Promise<readonly RunSummary[]> {
+  const runs: RunSummary[] = [];
+  const stepMs = Math.ceil(RUNS_A_READ / Math.max(1, jobs.length)) * DAY_MS;
+  for (let end = to; end > from && jobs.length > 0 && runs.length < MOST_RUNS;) {
+    const start = new Date(Math.max(from.getTime(), end.getTime() - stepMs));
+    const query = { jobs: namesOf(jobs), from: start, to: end, limit: MOST_RUNS - runs.length };
+    runs.push(...(await context.store.summaries(query, limitOf(context))));
+    await turn();
+    end = start;
+  }
+  return runs;
+}
+
+function namesOf(jobs: readonly JobOverview[]): string[] {
+  return jobs.map(({ job }) => job);
 }
 
 function byJob<T extends { readonly job: string }>(all: readonly T[]): ReadonlyMap<string, readonly T[]> {
@@ -108,12 +135,17 @@ function byJob<T extends { readonly job: string }>(all: readonly T[]): ReadonlyM
   return found;
 }
 
-async function daysOf(known: JobCatalog, job: JobOverview, runs: readonly RunSummary[]): Promise<Days> {
+async function daysOf(
+  known: JobCatalog,
+  job: JobOverview,
+  { runs, delayOf }: { readonly runs: readonly RunSummary[]; readonly delayOf: DaysOptions['delayOf'] },
+): Promise<Days> {
   const days = new Map<string, Day>();
   for (const run of runs) {
     const { state, periodKey: period, scope, attempt, generation } = run;
     const isRetried = attempt > 1 || generation > 0;
-    add(days, dateOfRun(run), { state, period, scope, isRetried, tookMs: durationOf(run) });
+    const times = { tookMs: durationOf(run), delayMs: delayOf?.(run) };
+    add(days, dateOfRun(run), { state, period, scope, isRetried, ...times });
   }
   const { lastRun, timeZone, nextScheduledAt } = job;
   if (runs.length === 0 && lastRun?.startedAt)
@@ -146,10 +178,14 @@ function daysOfTicks(known: JobCatalog, { job, timeZone }: JobOverview, counts: 
 function add(days: Map<string, Day>, date: string, run: Omit<Day, 'tally'>, count = 1): void {
   const found = days.get(date);
   const tally = new Map(found?.tally).set(run.state, (found?.tally.get(run.state) ?? 0) + count);
-  const took = [found?.tookMs, run.tookMs].filter((ms) => ms !== undefined);
   const isWorse = found === undefined || STATES.indexOf(run.state) < STATES.indexOf(found.state);
-  const tookMs = took.length > 0 ? Math.max(...took) : undefined;
-  days.set(date, { ...(isWorse ? run : found), tally, tookMs });
+  const tookMs = longer(found?.tookMs, run.tookMs);
+  const delayMs = longer(found?.delayMs, run.delayMs);
+  days.set(date, { ...(isWorse ? run : found), tally, tookMs, delayMs });
+}
+
+function longer(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 }
 
 function dateIn(instant: Date, timeZone = 'UTC'): string {
@@ -163,7 +199,7 @@ function dateDue(known: JobCatalog, { job, timeZone }: JobOverview, at: Date): s
 }
 
 /** Keys of hours begin with their date. Weeks and months count for their first day. */
-export function dateOfRun({ periodKey, periodStart, createdAt, timeZone }: RunSummary): string {
+function dateOfRun({ periodKey, periodStart, createdAt, timeZone }: RunSummary): string {
   return /^\d{4}-\d\d-\d\d/.exec(periodKey)?.[0] ?? dateIn(periodStart ?? createdAt, timeZone);
 }
 

@@ -1,5 +1,6 @@
 import type { RunIdentity } from '../../core';
 import { instanceOf } from '../../core/lease/owner';
+import { BoundedCache } from '../periods/bounded-cache';
 import { isRunAhead, LEASE_ENDED, type Run } from '../run';
 import type { RunState } from '../run-state';
 import { remedyFor, type Remedy } from './remedy';
@@ -114,9 +115,13 @@ export function timeText(instant: Date | undefined, timeZone = 'UTC'): string {
   return `${date} ${time}${zone.replace('GMT+00:00', 'Z').replace('GMT', '').replace('−', '-')}`;
 }
 
+/** To make one takes longer than to use it. */
+const formats = new BoundedCache<Intl.DateTimeFormat>(100);
+
 function fieldsOf(instant: Date, timeZone: string): string {
   try {
-    return instant.toLocaleString('sv-SE', { ...FIELDS, timeZone });
+    const format = formats.get(timeZone, () => new Intl.DateTimeFormat('sv-SE', { ...FIELDS, timeZone }));
+    return format.format(instant);
   } catch {
     return fieldsOf(instant, 'UTC'); // A host with newer time zone data has recorded the run.
   }
