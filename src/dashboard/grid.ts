@@ -5,7 +5,7 @@ import { linkTo, tokenOf, type Html } from './parts';
 import { html, raw } from './vendor';
 
 /** The class that gives a day its colour. */
-function classOf({ state, isRetried }: Day): string {
+function classOf({ state, isRetried }: Pick<Day, 'state' | 'isRetried'>): string {
   if (state === NOT_KEPT) return 'gone';
   if (state === TO_COME) return 'due';
   return state === 'completed' && isRetried ? 'hold retried' : tokenOf(state)[0];
@@ -13,7 +13,9 @@ function classOf({ state, isRetried }: Day): string {
 
 /** The runs to look at, the newest first, as links. */
 export function toCheck(job: string, days: Days): Html {
-  const open = [...days].filter(([, { state }]) => ['failed', 'interrupted', 'missed'].includes(state));
+  const open = [...days].filter(
+    ([, { state, period }]) => period && ['failed', 'interrupted', 'missed'].includes(state),
+  );
   return html`${open
     .sort()
     .reverse()
@@ -23,6 +25,23 @@ export function toCheck(job: string, days: Days): Html {
           >${state} ${date}</a
         > `,
     )}`;
+}
+
+function symbolOf(state: string): string {
+  return ['completed', NOT_KEPT, TO_COME].includes(state) ? '' : tokenOf(state)[1];
+}
+
+/** What the cells mean. */
+export function legend(): Html {
+  const states = ['failed', 'interrupted', 'missed', 'running', 'pending', 'skipped', TO_COME, NOT_KEPT];
+  const all = [
+    ['completed', { state: 'completed' }] as const,
+    ['after a retry', { state: 'completed', isRetried: true }] as const,
+    ...states.map((state) => [state, { state }] as const),
+  ];
+  return html`<p class="bar mute">
+    ${all.map(([text, day]) => html`<span class="btns"><span class="c ${classOf(day)}">${symbolOf(day.state)}</span> ${text}</span>`)}
+  </p>`;
 }
 
 /** In words: how many runs had which state. */
@@ -47,8 +66,7 @@ export function gridCells(job: string, dates: readonly string[], days: Days): Ht
     const run = Object.entries({ period, scope }).map(([key, value]) =>
       value ? `&amp;${key}=${encodeURIComponent(value)}` : '',
     );
-    const symbol = state === 'completed' ? '' : tokenOf(state)[1];
-    return `<td><a ${look} href="${link}${run.join('')}" aria-label="${label}">${symbol}</a></td>`;
+    return `<td><a ${look} href="${link}${run.join('')}" aria-label="${label}">${symbolOf(state)}</a></td>`;
   };
   return raw(dates.map(cellOf).join(''));
 }

@@ -87,7 +87,7 @@ export async function nextHours(view: View, known: JobCatalog, jobs: readonly Jo
     <p class="mute">
       ${more > 0 ? `And ${countText(more, 'job')} later. ` : ''}${often.length > 0 ? `More than ${MOST_TICKS} times: ${names}${others}.` : ''}
     </p>`;
-  return card('Next 24 hours', body);
+  return card('Next 24 hours', body, html`<span class="mute">from ${clock(now)}</span>`);
 }
 
 /** Each schedule in words. An expression that only node-cron knows stays as it is. */

@@ -10,7 +10,7 @@ import { lifeOf } from '../operations/why';
 import { mayChange } from '../ledger/run-state';
 import { nextHours, scheduleWords } from './next-hours';
 import { actButton, formId, remedyButton } from './forms';
-import { daysPicture, durationsOf, gridCells } from './grid';
+import { daysPicture, durationsOf, gridCells, legend } from './grid';
 import {
   capital,
   card,
@@ -225,29 +225,31 @@ async function jobTable(view: View, { jobs, known, grid }: JobTable): Promise<Ht
     </tr>`;
   });
   return html`<div class="scroll">
-    <table class="grid ${isFew ? 'days' : ''}" id="grid">
-      <thead>
-        <tr>
-          <th scope="col">Job</th>
-          ${isFew ? dates.map(headOf) : html`<th scope="col">${dates[0]} to ${dates.at(-1)}</th>`}
-          <th scope="col" class="took">Took</th>
-          <th scope="col" class="next">Next</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>
-  </div>`;
+      <table class="grid ${isFew ? 'days' : ''}" id="grid">
+        <thead>
+          <tr>
+            <th scope="col">Job</th>
+            ${isFew ? dates.map(headOf) : html`<th scope="col">${dates[0]} to ${dates.at(-1)}</th>`}
+            <th scope="col" class="took">Took</th>
+            <th scope="col" class="next">Next</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${rows}
+        </tbody>
+      </table>
+    </div>
+    ${isFew ? legend() : ''}`;
 }
 
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 
 /** A day, with its month if that is new. */
-function headOf(date: string, index: number): Html {
+function headOf(date: string, index: number, dates: readonly string[]): Html {
+  const isNamed = date.endsWith('-01') || (index === 0 && dates[1]?.endsWith('-01') === false);
+  const month = isNamed ? html`<strong>${MONTHS[Number(date.slice(5, 7)) - 1]}</strong><br />` : '';
   const isWeekend = new Date(date).getUTCDay() % 6 === 0;
-  const month = MONTHS[Number(date.slice(5, 7)) - 1];
   return html`<th scope="col" abbr="${date}" class="${isWeekend ? 'we' : ''}">
-    ${index === 0 || date.endsWith('-01') ? html`<strong>${month}</strong><br />` : ''}${Number(date.slice(8))}
+    ${month}${Number(date.slice(8))}
   </th>`;
 }
