@@ -1,7 +1,7 @@
 import { InvalidLockUseError, noneAfter, SchemaMismatchError } from '../core';
 import { instanceOf } from '../core/lease/owner';
 import type { JobCatalog } from '../operations/job-catalog';
-import type { Run, RunEvent } from '../ledger';
+import type { Run, RunEvent, RunLogEntry } from '../ledger';
 import { eventsBeside } from '../operations/state-texts';
 import { spokenTime } from '../guard/log/time-texts';
 import { stateOfRun, timeText } from '../ledger/operator/state-of-run';
@@ -141,7 +141,7 @@ function details({ timeZone }: View, run: Run): Html {
   </details>`;
 }
 
-/** The end of a long log. */
+/** In characters. Of a longer log, the page shows the end. */
 const LONGEST_LOG = 200_000;
 
 /** Logs can have what no one foresaw, so only operators see them. Each attempt begins with a line. */
@@ -151,17 +151,20 @@ async function logOf(view: View, { ledger }: JobCatalog, key: RunKey): Promise<H
   const all = await view.reads.read(`log ${JSON.stringify(key)}`, read);
   if (!all?.length) return '';
   let left = LONGEST_LOG;
-  const entries = all
-    .toReversed()
-    .filter(({ lines }) => (left -= lines.length) > 0)
-    .reverse();
+  const entries: RunLogEntry[] = [];
+  for (const entry of all.toReversed()) {
+    if (left > 0) entries.unshift({ ...entry, lines: entry.lines.slice(-left) });
+    left -= entry.lines.length;
+  }
   const parts = entries.map(({ at, generation, attempt, lines }, index) => {
     const before = entries[index - 1];
     const isNew = before?.attempt !== attempt || before.generation !== generation;
     const head = isNew ? html`<strong>Attempt ${attempt}, ${clockOf(at, view, true)}</strong>` : '';
     return html`<span class="${isNew ? 'new' : ''}">${head}${lines.replace(/\n$/, '')}</span>`;
   });
-  return card('Log', html`<pre class="log" tabindex="0">${parts}</pre>`);
+  const log = html`${left < 0 ? html`<p class="mute">The beginning is left out.</p>` : ''}
+    <pre class="log" tabindex="0">${parts}</pre>`;
+  return card('Log', log);
 }
 
 function runActs(view: View, { job, scope, periodKey: period, state, nextAttemptAt }: Run): Html {
