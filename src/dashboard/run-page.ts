@@ -163,7 +163,7 @@ async function logOf(view: View, { ledger }: JobCatalog, key: RunKey): Promise<H
     return html`<span class="${isNew ? 'new' : ''}">${head}${lines.replace(/\n$/, '')}</span>`;
   });
   const log = html`${left < 0 ? html`<p class="mute">The beginning is left out.</p>` : ''}
-    <pre class="log" tabindex="0">${parts}</pre>`;
+    <pre class="log" tabindex="0" role="group" aria-label="Log">${parts}</pre>`;
   return card('Log', log);
 }
 

@@ -77,7 +77,7 @@ testOperated('a long log shows its end, also if it is one entry', async ({ guard
       await query(`INSERT INTO cronlatch_run_log (run_id, generation, attempt, at, lines)
                    SELECT id, 0, 1, 0, '${lines}' FROM cronlatch_run`);
     const { text } = await siteOf(guard).get(`?job=close-day&period=${period}`);
-    const [, log = ''] = /<pre class="log" [^>]*>([^]*?)<\/pre>/.exec(text) ?? [];
+    const [, log = ''] = /<pre class="log" [^>]*aria-label="Log">([^]*?)<\/pre>/.exec(text) ?? [];
     const counts = ['#', '~'].map((character) => log.split(character).length - 1);
     return [...counts, text.includes('The beginning is left out.')];
   };
