@@ -37,10 +37,11 @@ export async function locksPage(view: View): Promise<Page> {
     return last ? html`<p><a href="${linkTo({ locks, after: last })}">Next page</a></p>` : '';
   };
   const free = all.slice(0, PAGE).filter(({ isHeld }) => !isHeld);
+  const where = all.length > PAGE || (isAll && view.query.has('after')) ? ' on this page' : '';
   const body = html`${groupsOf(view, held.slice(0, PAGE), known)} ${next('held', held)}
     <details class="card" id="free" ${isAll ? 'open' : ''}>
       <summary>
-        ${free.length === 0 ? 'No lock is free' : `${countText(free.length, 'free lock')}${all.length > PAGE ? ' on this page' : ''}`}
+        ${free.length === 0 ? `No lock${where} is free` : `${countText(free.length, 'free lock')}${where}`}
       </summary>
       <ul>
         ${free.map(({ name }) => html`<li><a href="${linkTo({ lock: name })}">${name}</a></li>`)}

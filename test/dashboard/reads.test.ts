@@ -87,6 +87,18 @@ testOperated('a long log shows its end, also if it is one entry', async ({ guard
   assert.deepEqual(await shown('#'.repeat(60_000) + end), [50_000, 150_000, true]);
 });
 
+void test('a page of held locks does not claim that no other lock is free', async () => {
+  const { guard } = guardOfRuns();
+  const summaryOf = async (query: string): Promise<string | undefined> =>
+    /<summary>\s*(No lock .+?)\s*<\/summary>/.exec((await siteOf(guard).get(query)).text)?.[1];
+  for (let number = 100; number < 200; number++)
+    await guard.lockManager().tryLock({ name: `${number}`, lockAtMostFor: '10m' });
+  assert.equal(await summaryOf('?locks=all'), 'No lock is free');
+  await guard.lockManager().tryLock({ name: '200', lockAtMostFor: '10m' });
+  for (const query of ['?locks=held', '?locks=all', '?locks=all&after=199'])
+    assert.equal(await summaryOf(query), 'No lock on this page is free');
+});
+
 void test('a page that has not changed is not sent again', async () => {
   const { guard } = guardOfRuns();
   const { dashboard } = siteOf(guard);
