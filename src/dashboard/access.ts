@@ -34,9 +34,8 @@ export function accessAsker(
       if (level === 'none') return NONE;
       if (level === 'read') return { level, actor: isActor(actor) ? actor : undefined };
       if (level !== 'operate') return none(`returned no level of 'none', 'read' and 'operate'`);
-      return isActor(actor)
-        ? { level, actor }
-        : none(`returned 'operate' without an actor of 1 to 128 characters`);
+      if (!isActor(actor)) return none(`returned 'operate' without an actor of 1 to 128 characters`);
+      return { level, actor };
     } catch (error) {
       return none('failed', error);
     }
@@ -60,8 +59,7 @@ export function tokenOf(context: Context): string {
 }
 
 export function isTokenOf(context: Context, token: string | undefined): boolean {
-  const known = getCookie(context, COOKIE);
-  return known !== undefined && known === token;
+  return token !== undefined && token === getCookie(context, COOKIE);
 }
 
 /**

@@ -50,6 +50,9 @@ const ASSETS: ReadonlyMap<string, readonly [type: string, text: string]> = new M
   ['icon', ['image/svg+xml', ICON]],
 ]);
 
+const NO_ACCESS =
+  'You may not see this dashboard. Sign in to the application that serves it, or ask its operators.';
+
 /** In bytes. A form has a few fields, and one text for people. */
 const LONGEST_FORM = 65_536;
 
@@ -68,10 +71,8 @@ export function createDashboard(options: DashboardOptions): Dashboard {
   let timeZone = options.timeZone ?? 'UTC';
   const viewOf = async (context: Context, allowed: Access, more: Partial<View>): Promise<View> => {
     const query = new URL(context.req.url).searchParams;
-    if (options.timeZone === undefined) {
-      const known = await soonKnown({ guard, reads });
-      if (known) timeZone = zoneOfJobs(known);
-    }
+    const known = options.timeZone === undefined && (await soonKnown({ guard, reads }));
+    if (known) timeZone = zoneOfJobs(known);
     const when: WhenOfJob = (instant, { now }) => spokenTime(instant, timeZone, now);
     const of = { guard, reads, query, timeZone, when, now: new Date(), access: allowed };
     return { ...of, token: tokenOf(context), hidesResults, ...more };
@@ -80,25 +81,22 @@ export function createDashboard(options: DashboardOptions): Dashboard {
   app.use(secureHeaders(HEADERS), compress());
   app.use(async (context, next) => {
     context.header('Cache-Control', 'no-store');
-    await next();
-  });
-  app.onError((error, context) => failed(error, context, guard));
-  app.use(async (context, next) => {
     const { host } = new URL(context.req.url);
     if (hosts === undefined || hosts.includes(host)) return await next();
     const text = `This dashboard does not answer to ${host}. If this is its address, add it to origins.`;
     return await problem(context, 403, 'Not allowed', text);
   });
+  app.onError((error, context) => failed(error, context, guard));
   app.get('*', etag(), async (context) => {
     const asset = ASSETS.get(context.req.query('asset') ?? '');
     if (asset) return context.body(asset[1], 200, { 'Content-Type': asset[0] });
     const allowed = await accessOf(context.req.raw);
-    if (allowed.level === 'none') return refused(context);
+    if (allowed.level === 'none') return problem(context, 401, 'No access', NO_ACCESS);
     return await shown(context, await viewOf(context, allowed, { done: takeDone(context) }));
   });
   app.post('*', async (context) => {
     const allowed = await accessOf(context.req.raw);
-    if (allowed.level === 'none') return refused(context);
+    if (allowed.level === 'none') return problem(context, 401, 'No access', NO_ACCESS);
     const refusal =
       allowed.level === 'operate' ? refusalOf(context, origins) : 'You may read, but not operate.';
     if (refusal !== undefined) return problem(context, 403, 'Not allowed', refusal);
@@ -122,20 +120,21 @@ export function createDashboard(options: DashboardOptions): Dashboard {
 
 function checkOptions(options: DashboardOptions): void {
   checkOptionNames(options, ['guard', 'access', 'origins', 'timeZone', 'hideResults'], 'createDashboard');
-  const { guard, access, origins, timeZone, hideResults }: { [K in keyof DashboardOptions]: unknown } =
-    options;
-  const refuse = (name: string, value: unknown, why: string): never =>
-    refuseOption(`${name} of createDashboard`, value, why);
-  if (!isJobGuard(guard)) refuse('guard', guard, 'pass a job guard');
-  if (typeof access !== 'function')
-    refuse('access', access, "pass a function that returns { level: 'none' | 'read' | 'operate', actor }");
+  const given: { [K in keyof DashboardOptions]: unknown } = options;
+  const { guard, access, origins = [], timeZone, hideResults = false } = given;
+  const check = (isValid: boolean, name: string, value: unknown, why: string): void => {
+    if (!isValid) refuseOption(`${name} of createDashboard`, value, why);
+  };
+  check(isJobGuard(guard), 'guard', guard, 'pass a job guard');
+  const levels = "pass a function that returns { level: 'none' | 'read' | 'operate', actor }";
+  check(typeof access === 'function', 'access', access, levels);
   if (timeZone !== undefined) checkTimeZone(timeZone as string, 'timeZone of createDashboard');
-  if (hideResults !== undefined && typeof hideResults !== 'boolean')
-    refuse('hideResults', hideResults, 'it must be true or false');
-  if (origins !== undefined && !Array.isArray(origins)) refuse('origins', origins, 'it must be a list');
-  for (const origin of (origins as readonly unknown[] | undefined) ?? [])
-    if (typeof origin !== 'string' || !URL.canParse(origin) || new URL(origin).origin !== origin)
-      refuse('origins', origin, "it must be a scheme and a host, as in 'https://ops.example.com'");
+  check(typeof hideResults === 'boolean', 'hideResults', hideResults, 'it must be true or false');
+  check(Array.isArray(origins), 'origins', origins, 'it must be a list');
+  for (const origin of origins as readonly unknown[]) {
+    const isOrigin = typeof origin === 'string' && URL.canParse(origin) && new URL(origin).origin === origin;
+    check(isOrigin, 'origins', origin, "it must be a scheme and a host, as in 'https://ops.example.com'");
+  }
 }
 
 /** @returns `undefined` for a form that is too long, of which no more is read */
@@ -166,38 +165,25 @@ async function pageOf(view: View): Promise<Page> {
 
 async function shown(context: Context, view: View, status: 200 | 422 = 200): Promise<Response> {
   const page = await pageOf(view);
-  const text = await documentOf(view, page.tab ?? page.title, await mainOf(view, page));
-  return context.html(withoutHidden(text.toString()), status);
-}
-
-/** In texts, characters that hide or turn others become codes. Attributes stay, because a form sends them back. */
-function withoutHidden(page: string): string {
-  return page.replaceAll(/>[^<]+/g, (text) => text.split('\n').map(escapeUnsafe).join('\n'));
-}
-
-function refused(context: Context): Promise<Response> {
-  const text =
-    'You may not see this dashboard. Sign in to the application that serves it, or ask its operators.';
-  return problem(context, 401, 'No access', text);
+  const text = (await documentOf(view, page.tab ?? page.title, await mainOf(view, page))).toString();
+  // In texts, characters that hide or turn others become codes. Attributes stay, because a form sends them back.
+  const escaped = text.replaceAll(/>[^<]+/g, (part) => part.split('\n').map(escapeUnsafe).join('\n'));
+  return context.html(escaped, status);
 }
 
 const MAYBE_DONE = 'Your act may have been done: look before you send it again.';
 
 /** What an operator reads about an error. The database's own words can contain secrets, so only its kind is shown. */
 function failed(error: Error, context: Context, guard: JobGuard): Promise<Response> {
-  const isWrongAddress =
-    error instanceof NotFoundError ||
-    error instanceof InvalidLockUseError ||
-    error instanceof InvalidLockConfigurationError;
-  if (isWrongAddress) return problem(context, 404, 'Not found', error.message);
-  if (error instanceof SchemaMismatchError) {
-    const text = `${error.message} Create what is missing with npx cronlatch init.`;
-    return problem(context, 503, 'Tables', text);
-  }
-  const isAct = context.req.method === 'POST';
+  const isMisuse = error instanceof InvalidLockUseError || error instanceof InvalidLockConfigurationError;
+  if (error instanceof NotFoundError || isMisuse) return problem(context, 404, 'Not found', error.message);
+  const help = 'Create what is missing with npx cronlatch init.';
+  if (error instanceof SchemaMismatchError)
+    return problem(context, 503, 'Tables', `${error.message} ${help}`);
   if (error instanceof LockStorageError) {
     const isOfLock = ['lock', 'locks'].some((name) => context.req.query(name) !== undefined);
-    const text = `The ${isOfLock ? 'lock provider' : 'database'} did not answer. ${isAct ? MAYBE_DONE : 'Load the page again.'}`;
+    const advice = context.req.method === 'POST' ? MAYBE_DONE : 'Load the page again.';
+    const text = `The ${isOfLock ? 'lock provider' : 'database'} did not answer. ${advice}`;
     return problem(context, 503, 'No answer', text);
   }
   callsOf(guard).warn('A page of the dashboard failed.', error);

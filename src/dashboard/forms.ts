@@ -31,16 +31,17 @@ export function actButton(view: View, verb: Verb, options: ActOptions): Html {
   );
   const sent = isSent ? view.sent : undefined;
   const { confirmation, error, values = {} } = sent ?? {};
-  const fields = all.filter(
-    ({ name, label: shown }) => shown && !without.includes(name) && !(name in hidden),
+  const absent = [...without, ...Object.keys(hidden)];
+  const fields = all.filter(({ name, label: shown }) => shown && !absent.includes(name));
+  const hiddenFields = Object.entries({ ...hidden, act: verb, id, token: view.token }).map(
+    ([name, value]) => value !== undefined && html`<input type="hidden" name="${name}" value="${value}" />`,
   );
   return html`<details class="act" id="act-${id}" ${sent ? 'open' : ''}>
     <summary class="${look}">${label}…</summary>
     <form method="post" action="#${id}" id="${id}" class="${sent ? 'sent' : ''}">
       <h2>${label}</h2>
       <p>${effect}</p>
-      ${error === undefined ? '' : html`<p class="error" role="alert">${error}</p>`}
-      ${Object.entries({ ...hidden, act: verb, id, token: view.token }).map(([name, value]) => hiddenField(name, value))}
+      ${error === undefined ? '' : html`<p class="error" role="alert">${error}</p>`} ${hiddenFields}
       ${[...fields, REASON].map((field) => fieldOf(id, field, values[field.name]))}
       ${confirmation === undefined ? '' : confirmationOf(confirmation)}
       <p class="btns">
@@ -57,18 +58,16 @@ export function actButton(view: View, verb: Verb, options: ActOptions): Html {
 }
 
 function remedyOf(verb: Verb, { job = '', scope, period, lock, ...others }: Values, shown: Field[]): Remedy {
+  const { operands, fields } = actOf(verb);
   // A lock is an operand only of acts that do not take a job.
-  const isByName = lock !== undefined && !actOf(verb).operands.includes('lock');
-  const isFlag = (name: string): boolean =>
-    actOf(verb).fields.some((each) => each.name === name && each.kind === 'flag');
-  const given = Object.entries({ ...others, ...(isByName && { lock }) })
-    .filter(([, value]) => value)
-    .map(([name, value]) => [name, isFlag(name) || value]);
-  const required = shown
-    .filter((field) => field.required)
-    .map(({ name, value = name }) => [name, value.toUpperCase()]);
-  const values = Object.fromEntries([...given, ...required]) as Remedy['values'];
-  const subject = lock ? { lock: String(lock) } : { job, ...(scope && { scope }), ...(period && { period }) };
+  const given = operands.includes('lock') ? others : { ...others, lock };
+  const values: Record<string, string | true> = {};
+  for (const [name, value] of Object.entries(given)) {
+    const isFlag = fields.some((field) => field.name === name && field.kind === 'flag');
+    if (value) values[name] = isFlag || value;
+  }
+  for (const { name, value = name, required } of shown) if (required) values[name] = value.toUpperCase();
+  const subject = lock ? { lock } : { job, ...(scope && { scope }), ...(period && { period }) };
   return { verb, subject: subject as Remedy['subject'], values };
 }
 
@@ -80,32 +79,24 @@ export function formId(...names: readonly (string | undefined)[]): string {
 /** What fixes a problem, as a button. */
 export function remedyButton(view: View, { verb, subject, values }: Remedy, of = ''): Html {
   if (verb === 'why') return html`<a class="button" href="${linkTo(subject)}">Why…</a>`;
-  const chosen = actOf(verb)
-    .fields.filter(({ choices }) => choices)
-    .map(({ name }) => name);
+  const { fields, isDestructive } = actOf(verb);
+  const chosen = fields.flatMap(({ name, choices }) => (choices ? name : []));
   const kept = Object.entries({ ...values, force: values['force'] && 'yes' });
   const hidden = { ...Object.fromEntries(kept.filter(([name]) => !chosen.includes(name))), ...subject };
   const isRange = values['from'] !== undefined;
   const id = formId(verb, of, ...Object.values(subject));
   const without = isRange ? ['scope', 'period'] : ['from', 'to'];
-  const look = actOf(verb).isDestructive ? 'danger' : 'first';
+  const look = isDestructive ? 'danger' : 'first';
   return actButton(view, verb, { hidden, id, without, look, ...(isRange && { label: 'Run missed' }) });
 }
 
-function hiddenField(name: string, value: Values[string]): Html {
-  return value === undefined ? '' : html`<input type="hidden" name="${name}" value="${value}" />`;
-}
-
 function confirmationOf({ text, items = [], value }: Confirmation): Html {
+  const list = html`<ul>
+    ${items.map((item) => html`<li>${item}</li>`)}
+  </ul>`;
   return html`<div class="confirm" role="alert">
     <p>${text}</p>
-    ${
-      items.length === 0
-        ? ''
-        : html`<ul>
-            ${items.map((item) => html`<li>${item}</li>`)}
-          </ul>`
-    }
+    ${items.length > 0 ? list : ''}
     <label
       ><input type="checkbox" name="confirmed" value="${value}" required /> Yes, I have checked this.</label
     >
@@ -141,13 +132,10 @@ export async function perform(
     const act = actOf(verb);
     if (act.of === 'store') throw new InvalidLockUseError('This act has no form. Use the command line.');
     const desk = new Desk(guard, { actor, reason }, { when });
+    const filled: Record<string, string> = { ...given };
     // A form sends a field that was left empty, too. A range without dates would be a run now.
-    const isEmptyField = ([name, value]: readonly [string, string]): boolean =>
-      value === '' &&
-      act.fields.some(
-        (field) => field.name === name && field.label && !field.required && field.kind !== 'date',
-      );
-    const filled = Object.fromEntries(Object.entries(given).filter((entry) => !isEmptyField(entry)));
+    for (const { name, kind, label, required } of act.fields)
+      if (filled[name] === '' && label && !required && kind !== 'date') delete filled[name];
     const plan = await planOf(act, desk, { ...filled, force: force !== undefined });
     if (plan.nothing !== undefined) return { sent: { values, error: plan.nothing } };
     const { confirm } = plan;

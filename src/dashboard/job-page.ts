@@ -15,7 +15,8 @@ import { toCheck } from './grid';
 import { lockFacts } from './locks-page';
 import { scheduleWords } from './next-hours';
 import { attention, remarksOf } from './overview-page';
-import { actsOf, card, clockOf, current, linkTo, pill, tableOf, timeOf, type Html, type Page } from './parts';
+import { actsOf, card, clockOf, current, factsOf, linkTo, pill, rowOf, tableOf, timeOf } from './parts';
+import type { Html, Page } from './parts';
 import { html } from './vendor';
 import { knownJobs, NotFoundError, overviewOf, type View } from './view';
 
@@ -151,26 +152,17 @@ async function runsOf(view: View, known: JobCatalog, job: string): Promise<Html>
 }
 
 function runRow(view: View, run: Run, longest: number): Html {
-  const { job, scope, periodKey: period, state, attempt, startedAt, claimedBy } = run;
+  const { job, scope, periodKey: period, state, attempt, startedAt, claimedBy, error, reason } = run;
   const took = durationOf(run);
-  const bar =
-    took === undefined
-      ? ''
-      : html`<svg width="80" height="8" aria-hidden="true">
-            <rect width="${Math.ceil((80 * took) / longest)}" height="8" />
-          </svg>
-          ${describeDuration(took)}`;
-  return html`<tr>
-    <th scope="row">
-      <a href="${linkTo({ job, period, scope })}">${period}${scope === '' ? '' : ` (${scope})`}</a>
-    </th>
-    <td>${pill(state)}</td>
-    <td>${clockOf(startedAt, view)}</td>
-    <td>${bar}</td>
-    <td>${attempt}</td>
-    <td>${claimedBy ? instanceOf(claimedBy) : ''}</td>
-    <td><small>${firstLines(run.error) ?? run.reason ?? ''}</small></td>
-  </tr>`;
+  const width = Math.ceil((80 * (took ?? 0)) / longest);
+  const bar = html`<svg width="80" height="8" aria-hidden="true"><rect width="${width}" height="8" /></svg>`;
+  const link = html`<a href="${linkTo({ job, period, scope })}"
+    >${period}${scope === '' ? '' : ` (${scope})`}</a
+  >`;
+  const time = took === undefined ? '' : html`${bar} ${describeDuration(took)}`;
+  const note = html`<small>${firstLines(error) ?? reason ?? ''}</small>`;
+  const on = claimedBy ? instanceOf(claimedBy) : '';
+  return rowOf([pill(state), clockOf(startedAt, view), time, `${attempt}`, on, note], link);
 }
 
 function jobActs(
@@ -190,16 +182,9 @@ function jobActs(
 }
 
 function settings(view: View, { declared, version, registeredBy, registeredAt }: RegisteredJob): Html {
+  const by = html`${registeredBy}, cronlatch ${version}, ${timeOf(registeredAt, view)}`;
   return html`<details class="card" id="settings">
     <summary>Settings</summary>
-    <dl>
-      ${settingsOf(declared).map(
-        ([name, text]) =>
-          html`<dt>${name}</dt>
-            <dd>${text}</dd>`,
-      )}
-      <dt>Registered by</dt>
-      <dd>${registeredBy}, cronlatch ${version}, ${timeOf(registeredAt, view)}</dd>
-    </dl>
+    ${factsOf([...settingsOf(declared), ['Registered by', by]])}
   </details>`;
 }

@@ -1,7 +1,7 @@
 import { VERSION } from '../core/version';
 import { ACTS } from '../operations/acts';
 import { html, raw } from './vendor';
-import type { Html, Page } from './parts';
+import { current, type Html, type Page } from './parts';
 import type { View } from './view';
 
 /** Behind the name of an act that was done, but not recorded. */
@@ -29,8 +29,7 @@ export async function mainOf(view: View, { title, beside = '', body }: Page): Pr
 }
 
 export function documentOf(view: View | undefined, title: string, main: string): Html {
-  const isLocks = view?.query.has('lock') === true || view?.query.has('locks') === true;
-  const current = (is: boolean): Html => (is ? raw('aria-current="page"') : '');
+  const isLocks = ['lock', 'locks'].some((name) => view?.query.has(name));
   const { actor = 'unnamed', level } = view?.access ?? {};
   return html`<!doctype html>
     <html lang="en">
@@ -46,7 +45,8 @@ export function documentOf(view: View | undefined, title: string, main: string):
         <header>
           <strong>◷ cronlatch</strong>
           <nav aria-label="Pages">
-            <a href="?" ${current(!isLocks)}>Jobs</a> <a href="?locks=held" ${current(isLocks)}>Locks</a>
+            <a href="?" ${current(!isLocks, 'page')}>Jobs</a>
+            <a href="?locks=held" ${current(isLocks, 'page')}>Locks</a>
           </nav>
           <p id="connection" role="status"></p>
           ${

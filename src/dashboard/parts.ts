@@ -90,9 +90,21 @@ export function card(title: string, body: Html, beside?: Html): Html {
   </section>`;
 }
 
+/** Terms with their values. Those without a value are left out. */
+export function factsOf(pairs: readonly (readonly [term: string, value: Html | false | undefined])[]): Html {
+  const shown = pairs.filter(([, value]) => value !== undefined && value !== false);
+  return html`<dl>
+    ${shown.map(
+      ([term, value]) =>
+        html`<dt>${term}</dt>
+          <dd>${value}</dd>`,
+    )}
+  </dl>`;
+}
+
 /** Marks a link to what is shown. */
-export function current(is: boolean): Html {
-  return is ? raw('aria-current="true"') : '';
+export function current(is: boolean, what: 'true' | 'page' = 'true'): Html {
+  return is ? raw(`aria-current="${what}"`) : '';
 }
 
 export function tableOf(columns: readonly string[], rows: readonly Html[]): Html {
@@ -110,21 +122,22 @@ export function tableOf(columns: readonly string[], rows: readonly Html[]): Html
   </div>`;
 }
 
+/** A row of a table. Its heading is its first cell. */
+export function rowOf(cells: readonly (Html | undefined)[], heading?: Html): Html {
+  return html`<tr>
+    ${heading && html`<th scope="row">${heading}</th>`} ${cells.map((cell) => html`<td>${cell}</td>`)}
+  </tr>`;
+}
+
 const ACTS_SHOWN = 20;
 
 /** Who did what, and why. */
 export async function actsOf(view: View, of: Pick<ActQuery, 'job' | 'lock'>): Promise<Html> {
   const acts = await newestActs(view, { ...of, limit: ACTS_SHOWN });
   if (acts.length === 0) return '';
-  const rows = acts.map(
-    (act) =>
-      html`<tr>
-        <td>${clockOf(act.at, view)}</td>
-        <td>${act.verb} ${subjectOfAct(act)}</td>
-        <td>${act.actor}</td>
-        <td>${stateOfAct(act, view.now)}</td>
-        <td>${act.reason}</td>
-      </tr>`,
-  );
+  const rows = acts.map((act) => {
+    const [what, state] = [`${act.verb} ${subjectOfAct(act)}`, stateOfAct(act, view.now)];
+    return rowOf([clockOf(act.at, view), what, act.actor, state, act.reason]);
+  });
   return card('Acts of operators', tableOf(['When', 'Act', 'By', 'State', 'Reason'], rows));
 }

@@ -1,92 +1,73 @@
 import { InvalidLockUseError, noneAfter, SchemaMismatchError } from '../core';
 import { instanceOf } from '../core/lease/owner';
 import type { JobCatalog } from '../operations/job-catalog';
-import type { Run, RunEvent } from '../ledger';
-import { durationOf } from '../operations/durations';
+import type { Run, RunEvent, RunLogEntry } from '../ledger';
 import { eventsBeside, shortDuration } from '../operations/state-texts';
 import { spokenTime } from '../guard/log/time-texts';
-import { stateOfRun, timeText, type When } from '../ledger/operator/state-of-run';
+import { stateOfRun, timeText } from '../ledger/operator/state-of-run';
 import type { RunKey } from '../ledger/run';
 import { mayChange } from '../ledger/run-state';
 import { readWhy } from '../operations/why';
 import { idempotencyKeyOf } from '../ledger/tick/run-context';
 import { actButton } from './forms';
-import { actsOf, clockOf, linkTo, pill, tokenOf, type Html, type Page } from './parts';
+import { actsOf, card, clockOf, factsOf, linkTo, pill, tokenOf } from './parts';
+import type { Html, Page } from './parts';
 import { html } from './vendor';
 import { knownJobs, newestActs, NotFoundError, type View } from './view';
 
 /** One run: its attempts and acts in their order, what it left, and what an operator can do. */
 export async function runPage(given: View, key: RunKey): Promise<Page> {
   const { job, scope, periodKey } = key;
-  const { reads } = given;
+  const { reads, timeZone } = given;
   const name = JSON.stringify(key);
   const known = await knownJobs(given);
   if (known === undefined) throw new NotFoundError('This guard keeps no runs.');
   const view = { ...given, now: known.now };
   const run = await reads.read(`run ${name}`, () => known.ledger.get(key));
   const title = `${job}${scope === '' ? '' : ` (${scope})`} ${periodKey}`;
-  if (run === undefined) return await withoutRun(view, known, { key, title });
+  if (run === undefined) return await withoutRun(view, known, key, title);
   const events = await reads.read(`events ${name}`, () => known.ledger.history(key));
   const acts = await newestActs(view, { ...key, limit: 100 });
   const besides = eventsBeside(events, acts, view.now);
-  const when: When = (instant) => spokenTime(instant, view.timeZone, view.now);
-  const { brief, reason } = stateOfRun(run, { when });
+  const { brief, reason } = stateOfRun(run, { when: (instant) => spokenTime(instant, timeZone, view.now) });
+  const { error, result } = run;
+  const shown = view.hidesResults ? 'Results are hidden.' : result;
   const body = html`<p>
-      ${backTo(job)} The run ${brief}${run.error === undefined && reason ? `: ${reason}` : ''}.
+      ${linkToJob(job)} The run ${brief}${error === undefined && reason ? `: ${reason}` : ''}.
     </p>
-    <section class="card">
-      <h2>Time line</h2>
-      ${timeLine(view, run, [...events, ...besides])}
-    </section>
-    ${runFacts(view, run)} ${await logOf(view, known, key)} ${details(view, run)}`;
-  return {
-    title,
-    beside: html`${pill(run.state)}
-      <div class="btns">${runActs(view, run)}</div>`,
-    body,
-  };
+    ${card('Time line', timeLine(view, run, [...events, ...besides]))}
+    ${error === undefined ? '' : card('Error', html`<pre>${error}</pre>`)}
+    ${result === undefined ? '' : card('Result', html`<pre>${shown}</pre>`)} ${await logOf(view, known, key)}
+    ${details(view, run)}`;
+  const beside = html`${pill(run.state)}
+    <div class="btns">${runActs(view, run)}</div>`;
+  return { title, beside, body };
 }
 
-function backTo(job: string): Html {
+function linkToJob(job: string): Html {
   return html`<a href="${linkTo({ job })}">Job ${job}</a>.`;
 }
 
 /** A period that the job has, but that has no run. */
-async function withoutRun(
-  view: View,
-  known: JobCatalog,
-  { key, title }: { readonly key: RunKey; readonly title: string },
-): Promise<Page> {
-  const { job, scope, periodKey } = key;
+async function withoutRun(view: View, known: JobCatalog, key: RunKey, title: string): Promise<Page> {
+  const { job, scope, periodKey: period } = key;
+  const { guard, reads, when } = view;
   await known.check(job);
-  await known.runName(job, periodKey, scope);
+  await known.runName(job, period, scope);
   if (known.knownPolicy(job) === undefined)
-    throw new NotFoundError(`Job '${job}' has no run for '${periodKey}'.`);
-  const hidden = { job, scope, period: periodKey };
-  const { obstacles } = await view.reads.read(`why ${job}`, () =>
-    readWhy(view.guard, job, { when: view.when }),
-  );
-  const body = html`<p>${backTo(job)} This period has no run.</p>
-    ${
-      obstacles.length === 0
-        ? ''
-        : html`<section class="card">
-            <h2>What keeps the job from running now</h2>
-            ${obstacles.map(({ text }) => html`<p>${text}</p>`)}
-          </section>`
-    }
+    throw new NotFoundError(`Job '${job}' has no run for '${period}'.`);
+  const { obstacles } = await reads.read(`why ${job}`, () => readWhy(guard, job, { when }));
+  const texts = obstacles.map(({ text }) => html`<p>${text}</p>`);
+  const body = html`<p>${linkToJob(job)} This period has no run.</p>
+    ${texts.length === 0 ? '' : card('What keeps the job from running now', html`${texts}`)}
     ${await actsOf(view, { job })}`;
+  const hidden = { job, scope, period };
   const acts = html`${actButton(view, 'run', { hidden, without: ['from', 'to'], look: 'first' })}
   ${actButton(view, 'skip', { hidden })}`;
   return { title, beside: html`<div class="btns">${acts}</div>`, body };
 }
 
-interface Entry {
-  readonly at: Date;
-  readonly sign: string;
-  readonly text: string;
-  readonly detail?: string | undefined;
-}
+type Entry = Pick<RunEvent, 'at' | 'detail'> & { readonly sign: string; readonly text: string };
 
 type Event = Pick<RunEvent, 'at' | 'actor' | 'detail'> &
   Partial<Pick<RunEvent, 'generation' | 'attempt'>> & { readonly kind: string };
@@ -94,35 +75,17 @@ type Event = Pick<RunEvent, 'at' | 'actor' | 'detail'> &
 /** What the row and the history know of the attempts, and all acts of operators. */
 function timeLine(view: View, run: Run, events: readonly Event[]): Html {
   const { attempt, generation, firstStartedAt, startedAt, finishedAt, claimedBy = '', state } = run;
-  // Only the first attempt of a generation and the last one have a start.
-  const startOf = (event: Event): Date | undefined => {
-    if (event.generation !== generation) return undefined;
-    return event.attempt === attempt ? startedAt : event.attempt === 1 ? firstStartedAt : undefined;
-  };
-  const entries: Entry[] = events.map((event) => {
-    const { at, kind, actor, detail, attempt: of = 0 } = event;
-    const start = of > 0 ? startOf(event) : undefined;
-    const took = start && start <= at ? `, after ${shortDuration(at.getTime() - start.getTime())}` : '';
-    const isAttempt = of > 0 && !['rerun', 'resolved', 'skipped', 'requested'].includes(kind);
-    const by = isAttempt ? instanceOf(actor) : actor;
-    return {
-      at,
-      sign: kind,
-      text: `${isAttempt ? `attempt ${of}, ` : ''}by ${by}${isAttempt ? took : ''}`,
-      detail,
-    };
-  });
   const on = `attempt ${attempt} on ${instanceOf(claimedBy)}`;
-  if (firstStartedAt && startedAt && firstStartedAt < startedAt)
-    entries.push({ at: firstStartedAt, sign: 'started', text: 'attempt 1' });
-  if (startedAt) entries.push({ at: startedAt, sign: state === 'running' ? 'running' : 'started', text: on });
-  const hasEvent = events.some(
+  const isRetry = firstStartedAt && startedAt && firstStartedAt < startedAt;
+  const hasEnd = events.some(
     (event) => event.attempt === attempt && event.generation === generation && event.kind === state,
   );
-  const took = durationOf(run);
-  const after = took === undefined ? '' : `, after ${shortDuration(took)}`;
-  if (finishedAt && !hasEvent) entries.push({ at: finishedAt, sign: state, text: `${on}${after}` });
-  entries.sort((a, b) => a.at.getTime() - b.at.getTime());
+  const entries = [
+    ...events.map((event) => entryOf(run, event)),
+    ...entryAt(isRetry ? firstStartedAt : undefined, 'started', 'attempt 1'),
+    ...entryAt(startedAt, state === 'running' ? state : 'started', on),
+    ...entryAt(hasEnd ? undefined : finishedAt, state, `${on}${tookText(startedAt, finishedAt)}`),
+  ].sort((a, b) => a.at.getTime() - b.at.getTime());
   if (entries.length === 0) return html`<p>No attempt has started.</p>`;
   return html`<ol class="line">
     ${entries.map(
@@ -133,6 +96,25 @@ function timeLine(view: View, run: Run, events: readonly Event[]): Html {
         </li>`,
     )}
   </ol>`;
+}
+
+function entryAt(at: Date | undefined, sign: string, text: string): readonly Entry[] {
+  return at ? [{ at, sign, text, detail: undefined }] : [];
+}
+
+function entryOf(run: Run, { at, kind: sign, actor, detail, attempt = 0, generation }: Event): Entry {
+  const isAttempt = attempt > 0 && !['rerun', 'resolved', 'skipped', 'requested'].includes(sign);
+  if (!isAttempt) return { at, sign, text: `by ${actor}`, detail };
+  // Only the first attempt of a generation and the last one have a start.
+  const first = attempt === 1 ? run.firstStartedAt : undefined;
+  const startedAt = attempt === run.attempt ? run.startedAt : first;
+  const took = generation === run.generation ? tookText(startedAt, at) : '';
+  return { at, sign, text: `attempt ${attempt}, by ${instanceOf(actor)}${took}`, detail };
+}
+
+function tookText(startedAt: Date | undefined, until: Date | undefined): string {
+  if (startedAt === undefined || until === undefined || until < startedAt) return '';
+  return `, after ${shortDuration(until.getTime() - startedAt.getTime())}`;
 }
 
 /** A stack is behind its first line. */
@@ -146,60 +128,43 @@ function detailOf(text: string): Html {
       </details>`;
 }
 
-function runFacts(view: View, { error, result }: Run): Html {
-  const section = (title: string, text: string | undefined): Html =>
-    text === undefined
-      ? ''
-      : html`<section class="card">
-          <h2>${title}</h2>
-          <pre>${text}</pre>
-        </section>`;
-  const shown = view.hidesResults ? 'Results are hidden.' : result;
-  return html`${section('Error', error)} ${section('Result', result === undefined ? undefined : shown)}`;
-}
-
-function details(view: View, run: Run): Html {
-  const { timeZone } = view;
+function details({ timeZone }: View, run: Run): Html {
+  const { fencingToken = '–', nextAttemptAt, periodStart, periodEnd } = run;
   return html`<details class="card" id="details">
     <summary>Details</summary>
-    <dl>
-      <dt>Idempotency key</dt>
-      <dd><code>${idempotencyKeyOf(run)}</code></dd>
-      <dt>Fencing token</dt>
-      <dd>${run.fencingToken ?? '–'}</dd>
-      <dt>Next attempt</dt>
-      <dd>${run.nextAttemptAt ? timeText(run.nextAttemptAt, timeZone) : '–'}</dd>
-      <dt>Period</dt>
-      <dd>${timeText(run.periodStart, timeZone)} until ${timeText(run.periodEnd, timeZone)}</dd>
-    </dl>
+    ${factsOf([
+      ['Idempotency key', html`<code>${idempotencyKeyOf(run)}</code>`],
+      ['Fencing token', String(fencingToken)],
+      ['Next attempt', nextAttemptAt ? timeText(nextAttemptAt, timeZone) : '–'],
+      ['Period', `${timeText(periodStart, timeZone)} until ${timeText(periodEnd, timeZone)}`],
+    ])}
   </details>`;
 }
 
-/** The end of a long log. */
+/** In characters. Of a longer log, the page shows the end. */
 const LONGEST_LOG = 200_000;
 
 /** Logs can have what no one foresaw, so only operators see them. Each attempt begins with a line. */
 async function logOf(view: View, { ledger }: JobCatalog, key: RunKey): Promise<Html> {
   if (view.access.level !== 'operate' || view.hidesResults) return '';
-  const all = await view.reads.read(`log ${JSON.stringify(key)}`, () =>
-    ledger.log(key).catch(noneAfter(InvalidLockUseError, SchemaMismatchError)),
-  );
+  const read = () => ledger.log(key).catch(noneAfter(InvalidLockUseError, SchemaMismatchError));
+  const all = await view.reads.read(`log ${JSON.stringify(key)}`, read);
   if (!all?.length) return '';
   let left = LONGEST_LOG;
-  const entries = all
-    .toReversed()
-    .filter(({ lines }) => (left -= lines.length) > 0)
-    .reverse();
+  const entries: RunLogEntry[] = [];
+  for (const entry of all.toReversed()) {
+    if (left > 0) entries.unshift({ ...entry, lines: entry.lines.slice(-left) });
+    left -= entry.lines.length;
+  }
   const parts = entries.map(({ at, generation, attempt, lines }, index) => {
     const before = entries[index - 1];
     const isNew = before?.attempt !== attempt || before.generation !== generation;
     const head = isNew ? html`<strong>Attempt ${attempt}, ${clockOf(at, view, true)}</strong>` : '';
     return html`<span class="${isNew ? 'new' : ''}">${head}${lines.replace(/\n$/, '')}</span>`;
   });
-  return html`<section class="card">
-    <h2>Log</h2>
-    <pre class="log" tabindex="0">${parts}</pre>
-  </section>`;
+  const log = html`${left < 0 ? html`<p class="mute">The beginning is left out.</p>` : ''}
+    <pre class="log" tabindex="0" role="group" aria-label="Log">${parts}</pre>`;
+  return card('Log', log);
 }
 
 function runActs(view: View, { job, scope, periodKey: period, state, nextAttemptAt }: Run): Html {

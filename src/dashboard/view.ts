@@ -52,10 +52,8 @@ export async function soonKnown(source: Source): Promise<JobCatalog | undefined>
 
 /** That which all jobs have, or else UTC. */
 export function zoneOfJobs({ register }: JobCatalog): string {
-  return sharedZone(
-    (register?.jobs ?? []).map(({ declared }) => zoneOf(declared)),
-    'UTC',
-  );
+  const zones = (register?.jobs ?? []).map(({ declared }) => zoneOf(declared));
+  return sharedZone(zones, 'UTC');
 }
 
 export async function overviewOf({ reads, guard, when }: View): Promise<Overview> {

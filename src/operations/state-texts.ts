@@ -95,15 +95,17 @@ export function shortDuration(ms: number): string {
   return describeDuration(ms).replace(/ min \d+ s$/, ' min');
 }
 
-/** What the code of a job declares, in words. */
-export function settingsOf(declared: DeclaredJob): readonly (readonly [name: string, text: string])[] {
+/** What the code of a job declares, in words. What it does not declare has no text. */
+export function settingsOf(
+  declared: DeclaredJob,
+): readonly (readonly [name: string, text: string | false | undefined])[] {
   const { lock, kind, timeZone, dayStart, target, retry, onCrash, catchUp, scope } = declared;
   const { renewEveryMs, maxLockDurationMs, startDeadlineMs, lockAtLeastForMs } = declared;
   const time = (ms: number | undefined): string => (ms === undefined ? '' : shortDuration(ms));
   const period = kind === 'lock' ? 'only a lock' : kind === 'custom' ? 'by a key of its own' : `per ${kind}`;
   const waits =
     retry && retry.maxAttempts > 1 ? `, the second ${time(retry.initialDelayMs)} after a failure` : '';
-  const all: (readonly [string, string | false | undefined])[] = [
+  return [
     ['Runs', `${period}${timeZone ? `, in ${timeZone}` : ''}${dayStart ? `, from ${dayStart}` : ''}`],
     ['Period', target === 'previous' && 'the one before'],
     ['Lock', `${lock}${declared.hasNameFunction ? ' (its names depend on the arguments)' : ''}`],
@@ -120,5 +122,4 @@ export function settingsOf(declared: DeclaredJob): readonly (readonly [name: str
     ['Scope', declared.hasScopeFunction ? 'by a function' : scope],
     ['Enabled', declared.disabled && `no: disabled by its ${declared.disabled}`],
   ];
-  return all.filter((each): each is readonly [string, string] => typeof each[1] === 'string');
 }

@@ -68,6 +68,37 @@ testOperated(
   },
 );
 
+testOperated('a long log shows its end, also if it is one entry', async ({ guard, query, runDaysAgo }) => {
+  await register(guard, dailyJob('close-day'));
+  const period = await runDaysAgo('close-day', 1);
+  const shown = async (...all: readonly string[]): Promise<readonly (number | boolean)[]> => {
+    await query('DELETE FROM cronlatch_run_log');
+    for (const lines of all)
+      await query(`INSERT INTO cronlatch_run_log (run_id, generation, attempt, at, lines)
+                   SELECT id, 0, 1, 0, '${lines}' FROM cronlatch_run`);
+    const { text } = await siteOf(guard).get(`?job=close-day&period=${period}`);
+    const [, log = ''] = /<pre class="log" [^>]*aria-label="Log">([^]*?)<\/pre>/.exec(text) ?? [];
+    const counts = ['#', '~'].map((character) => log.split(character).length - 1);
+    return [...counts, text.includes('The beginning is left out.')];
+  };
+  const end = '~'.repeat(150_000);
+  assert.deepEqual(await shown('#'.repeat(50_000), end), [50_000, 150_000, false]);
+  assert.deepEqual(await shown('#'.repeat(50_001), end), [50_000, 150_000, true]);
+  assert.deepEqual(await shown('#'.repeat(60_000) + end), [50_000, 150_000, true]);
+});
+
+void test('a page of held locks does not claim that no other lock is free', async () => {
+  const { guard } = guardOfRuns();
+  const summaryOf = async (query: string): Promise<string | undefined> =>
+    /<summary>\s*(No lock .+?)\s*<\/summary>/.exec((await siteOf(guard).get(query)).text)?.[1];
+  for (let number = 100; number < 200; number++)
+    await guard.lockManager().tryLock({ name: `${number}`, lockAtMostFor: '10m' });
+  assert.equal(await summaryOf('?locks=all'), 'No lock is free');
+  await guard.lockManager().tryLock({ name: '200', lockAtMostFor: '10m' });
+  for (const query of ['?locks=held', '?locks=all', '?locks=all&after=199'])
+    assert.equal(await summaryOf(query), 'No lock on this page is free');
+});
+
 void test('a page that has not changed is not sent again', async () => {
   const { guard } = guardOfRuns();
   const { dashboard } = siteOf(guard);
