@@ -122,7 +122,7 @@ async function daysOf(view: View, known: JobCatalog, job: JobOverview): Promise<
       >
         ${bars}
         <path class="axis" d="M0 ${height}h${DAYS * step}" />
-        ${isKnown ? html`<path class="median" d="M0 ${y}h${DAYS * step}" />` : ''}
+        ${isKnown ? html`<path class="median" stroke-dasharray="4" d="M0 ${y}h${DAYS * step}" />` : ''}
       </svg>
     </div>
     ${open}
@@ -167,7 +167,7 @@ async function runsOf(view: View, known: JobCatalog, job: string): Promise<Html>
   return html`<section class="card" id="runs">
     <div class="bar">
       <h2>Runs</h2>
-      <nav class="seg btns" aria-label="Runs">
+      <nav class="btns" aria-label="Runs">
         ${Object.keys(FILTERS).map((name) => html`<a href="${linkTo({ job, runs: name })}#runs" ${name === asked ? raw('aria-current="true"') : ''}>${name}</a>`)}
       </nav>
     </div>

@@ -217,7 +217,7 @@ async function jobsCard(view: View, { jobs, known, days, page }: JobsCard): Prom
           name="state"
           value="${state}"
         />
-        <nav class="seg" aria-label="Days">${ranges}</nav>
+        <nav aria-label="Days">${ranges}</nav>
       </form>
     </div>
     ${known ? '' : html`<p>This guard keeps no runs, so only its locks are known.</p>`}

@@ -203,7 +203,7 @@ async function logOf(view: View, { ledger }: JobCatalog, key: RunKey): Promise<H
     const before = entries[index - 1];
     const isNew = before?.attempt !== attempt || before.generation !== generation;
     const head = isNew ? html`<strong>Attempt ${attempt}, ${clockOf(at, view, true)}</strong>` : '';
-    return html`<span class="${isNew ? 'new' : ''}">${head}${lines.replace(/\n$/, '')}</span>`;
+    return html`<span class="${isNew ? 'new run' : ''}">${head}${lines.replace(/\n$/, '')}</span>`;
   });
   return html`<section class="card">
     <h2>Log</h2>
