@@ -104,7 +104,11 @@ async function daysOf(view: View, known: JobCatalog, job: JobOverview): Promise<
     return html`${tookMs === undefined ? '' : bar(look, took, `${date} ${state}, ${shortDuration(tookMs)}`)}
     ${delay < 1000 ? '' : bar('hold', late, `${date} started ${shortDuration(delay)} late`)}`;
   });
-  const middle = html`<path class="median" d="M0 ${HEIGHT - heightOf(median)}h${DAYS * STEP}" />`;
+  const middle = html`<path
+    class="median"
+    stroke-dasharray="4"
+    d="M0 ${HEIGHT - heightOf(median)}h${DAYS * STEP}"
+  />`;
   const chart = html`<p class="mute">Next ${clockOf(job.nextScheduledAt, view)} · ${text}</p>
     <div class="scroll" tabindex="0" role="group" aria-label="Duration of each day">
       <svg
@@ -147,7 +151,7 @@ async function runsOf(view: View, known: JobCatalog, job: string): Promise<Html>
   return card(
     'Runs',
     shown.length === 0 ? html`<p class="mute">No such run is recorded.</p>` : tableOf(columns, rows),
-    html`<nav class="seg btns" id="runs" aria-label="Runs">${filters}</nav>`,
+    html`<nav class="btns" id="runs" aria-label="Runs">${filters}</nav>`,
   );
 }
 

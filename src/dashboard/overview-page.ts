@@ -188,7 +188,7 @@ async function jobsCard(view: View, { jobs, known, days, page }: JobsCard): Prom
     <form class="filter" role="search">
       <input type="search" name="q" value="${text}" placeholder="Filter jobs" aria-label="Filter jobs" />
       <input type="hidden" name="days" value="${days}" /><input type="hidden" name="state" value="${state}" />
-      <nav class="seg" aria-label="Days">${ranges}</nav>
+      <nav aria-label="Days">${ranges}</nav>
     </form>`;
   const body = html`${known ? '' : html`<p>This guard keeps no runs, so only its locks are known.</p>`}
   ${grid?.isCut ? html`<p class="mute">Older runs of this range are left out.</p>` : ''}

@@ -160,7 +160,7 @@ async function logOf(view: View, { ledger }: JobCatalog, key: RunKey): Promise<H
     const before = entries[index - 1];
     const isNew = before?.attempt !== attempt || before.generation !== generation;
     const head = isNew ? html`<strong>Attempt ${attempt}, ${clockOf(at, view, true)}</strong>` : '';
-    return html`<span class="${isNew ? 'new' : ''}">${head}${lines.replace(/\n$/, '')}</span>`;
+    return html`<span class="${isNew ? 'new run' : ''}">${head}${lines.replace(/\n$/, '')}</span>`;
   });
   const log = html`${left < 0 ? html`<p class="mute">The beginning is left out.</p>` : ''}
     <pre class="log" tabindex="0" role="group" aria-label="Log">${parts}</pre>`;

@@ -12,8 +12,12 @@ let aheadMs = 0;
 let shown = document.querySelector('main')?.outerHTML;
 /** Of the page that was loaded last. */
 let tag: string | null = null;
-/** The newest page, which waits for the end of the typing. */
+/** The newest page, until it is shown. It waits for the end of the typing. */
 let waiting: string | undefined;
+
+function all<T extends Element = HTMLElement>(selector: string): T[] {
+  return [...document.querySelectorAll<T>(selector)];
+}
 
 function report(text: string): void {
   if (connection && connection.textContent !== text) connection.textContent = text;
@@ -21,47 +25,42 @@ function report(text: string): void {
 
 /** An operator who fills in a form is not disturbed. */
 function isTyping(): boolean {
-  const fields = [...document.querySelectorAll<HTMLInputElement>('input:not([type=hidden])')];
+  const fields = all<HTMLInputElement>('input:not([type=hidden])');
   const isChanged = ({ value, defaultValue, checked, defaultChecked }: HTMLInputElement): boolean =>
     value !== defaultValue || checked !== defaultChecked;
   return fields.some((field) => field === document.activeElement || isChanged(field));
 }
 
-function known(): void {
+/** Replaces the body of the page, if it has changed. The focus, the positions and what is unfolded stay. */
+function show(): void {
   heardAt = Date.now();
   report('');
   countAges();
-}
-
-/** Replaces the body of the page. The focus, the positions and what is unfolded stay. */
-function show(text: string): void {
-  known();
   // A form that came back stays until it is sent again.
-  if (document.querySelector('.sent')) return;
-  const next = new DOMParser().parseFromString(text, 'text/html').querySelector('main');
+  if (waiting === undefined || document.querySelector('.sent')) return;
+  const next = new DOMParser().parseFromString(waiting, 'text/html').querySelector('main');
   const main = document.querySelector('main');
-  waiting = undefined;
-  if (!next || !main || next.outerHTML === shown) return;
-  if (isTyping() || document.querySelector('dialog')) {
-    waiting = text;
+  const hasNews = next && main && next.outerHTML !== shown;
+  if (hasNews && (isTyping() || document.querySelector('dialog')))
     return report('The page has changed. It is updated when the form is sent or empty.');
-  }
+  waiting = undefined;
+  if (!hasNews) return;
   shown = next.outerHTML;
   const focused = placeOf(document.activeElement);
   const boxes = '.scroll, pre';
-  const positions = [...document.querySelectorAll(boxes)].map((box) => {
+  const positions = all(boxes).map((box) => {
     const isAtEnd = box.scrollTop + box.clientHeight >= box.scrollHeight - 4;
     return [box.scrollLeft, isAtEnd ? Infinity : box.scrollTop] as const;
   });
   const top = scrollY;
-  const unfolded = [...document.querySelectorAll('details[open]')].map(({ id }) => id);
+  const unfolded = all('details[open]').map(({ id }) => id);
   const notes = main.querySelectorAll(':scope > :is(.error, .done)');
   main.replaceWith(next);
   next.prepend(...notes);
   for (const id of unfolded) document.getElementById(id)?.setAttribute('open', '');
   prepareGrid();
   focusOn(focused);
-  for (const [index, box] of document.querySelectorAll(boxes).entries()) {
+  for (const [index, box] of all(boxes).entries()) {
     const [left, down] = positions[index] ?? [0, 0];
     box.scrollTo(left, Math.min(down, box.scrollHeight));
   }
@@ -88,13 +87,9 @@ async function load(): Promise<void> {
     const response = await fetch(location.href, { headers, signal: AbortSignal.timeout(LONGEST_MS) });
     const date = response.headers.get('date');
     if (date) aheadMs = Date.parse(date) - Date.now();
-    if (response.ok) {
-      const text = await response.text();
-      tag = response.headers.get('etag');
-      show(text);
-    } else if (response.status !== 304) lost(FAILURES[response.status] ?? 'The server reports an error');
-    else if (waiting === undefined) known();
-    else show(waiting);
+    if (response.ok) [waiting, tag] = [await response.text(), response.headers.get('etag')];
+    if (response.ok || response.status === 304) show();
+    else lost(FAILURES[response.status] ?? 'The server reports an error');
   } catch {
     lost('The connection is lost');
   }
@@ -108,7 +103,7 @@ function refresh(): void {
 
 /** The server writes no seconds, so that a page without news stays the same. */
 function countAges(): void {
-  for (const time of document.querySelectorAll<HTMLTimeElement>('time:not(.clock)')) {
+  for (const time of all<HTMLTimeElement>('time:not(.clock)')) {
     const seconds = Math.round((Date.parse(time.dateTime) - Date.now() - aheadMs) / 1000);
     if (Math.abs(seconds) < 60)
       time.textContent = seconds > 0 ? `in ${seconds} s` : `${Math.max(0, -seconds)} s ago`;
@@ -138,58 +133,47 @@ function openAct(box: Element | null | undefined): void {
 /** How to find an element on the next page: as the n-th link to its address, or by the id around it. */
 function placeOf(element: Element | null): readonly [selector: string, index: number] {
   const [href, id] = [element?.getAttribute('href'), element?.closest('main [id]')?.id];
-  if (!element || (href === null && !id)) return ['', 0];
-  const selector =
-    href === null
-      ? `#${CSS.escape(id ?? '')} ${element.localName}`
-      : `main a[href="${CSS.escape(href ?? '')}"]`;
-  return [selector, [...document.querySelectorAll(selector)].indexOf(element)];
+  if (!element || !(href || id)) return ['', 0];
+  const selector = href ? `main a[href="${CSS.escape(href)}"]` : `#${CSS.escape(id!)} ${element.localName}`;
+  return [selector, all<Element>(selector).indexOf(element)];
 }
 
 function focusOn([selector, index]: ReturnType<typeof placeOf>): void {
-  const found = selector === '' ? undefined : document.querySelectorAll<HTMLElement>(selector)[index];
+  const found = selector === '' ? undefined : all(selector)[index];
   if (found?.matches('#grid td a')) reach(found);
   found?.focus();
 }
 
 /** One cell can be reached by Tab, and the others by the arrow keys. */
 function reach(cell: HTMLElement | undefined): void {
-  for (const each of document.querySelectorAll<HTMLElement>('#grid td a')) each.tabIndex = -1;
-  if (cell) cell.tabIndex = 0;
+  for (const each of all('#grid td a')) each.tabIndex = each === cell ? 0 : -1;
 }
 
 function prepareGrid(): void {
   // On a narrow page, the older days are hidden.
-  reach([...document.querySelectorAll<HTMLElement>('#grid td a')].find((cell) => cell.offsetParent));
+  reach(all('#grid td a').find((cell) => cell.offsetParent));
 }
 
-const STEPS: Readonly<Record<string, readonly [rows: number, columns: number]>> = {
-  ArrowUp: [-1, 0],
-  ArrowDown: [1, 0],
-  ArrowLeft: [0, -1],
-  ArrowRight: [0, 1],
+const STEPS: Readonly<Record<string, readonly [by: number, isInRow: boolean]>> = {
+  ArrowUp: [-1, false],
+  ArrowDown: [1, false],
+  ArrowLeft: [-1, true],
+  ArrowRight: [1, true],
 };
 
 /** To the next cell in that direction that has something to show. */
 function move(event: KeyboardEvent): void {
-  const step = STEPS[event.key];
+  const [by, isInRow] = STEPS[event.key] ?? [];
   const cell = (event.target as Element).closest<HTMLTableCellElement>('#grid td');
-  const table = cell?.closest('table');
-  if (!step || !cell || !table) return;
+  if (by === undefined || !cell) return;
   event.preventDefault();
-  const [rows, columns] = step;
-  let [row, column] = [(cell.parentElement as HTMLTableRowElement).rowIndex, cell.cellIndex];
-  for (;;) {
-    row += rows;
-    column += columns;
-    if (row < table.tHead!.rows.length || row >= table.rows.length) return;
-    if (column < 1 || column >= table.rows[0]!.cells.length) return;
-    const link = table.rows[row]?.cells[column]?.querySelector('a');
-    // A job with only a lock has one wide cell.
-    if (!link?.offsetParent) continue;
-    reach(link);
-    return link.focus();
-  }
+  const line = all<HTMLTableCellElement>('#grid td').filter(({ parentElement, cellIndex }) =>
+    isInRow ? parentElement === cell.parentElement : cellIndex === cell.cellIndex,
+  );
+  const links = line.flatMap((each) => each.querySelector('a') ?? []).filter((link) => link.offsetParent);
+  const next = links[links.findIndex((link) => cell.contains(link)) + by];
+  if (next) reach(next);
+  next?.focus();
 }
 
 document.documentElement.classList.add('live');
