@@ -40,7 +40,7 @@ export function legend(): Html {
     ...states.map((state) => [state, { state }] as const),
   ];
   return html`<p class="bar mute">
-    ${all.map(([text, day]) => html`<span class="btns"><span class="c ${classOf(day)}">${symbolOf(day.state)}</span> ${text}</span>`)}
+    ${all.map(([text, day]) => html`<span class="bar"><span class="c ${classOf(day)}">${symbolOf(day.state)}</span> ${text}</span>`)}
   </p>`;
 }
 
