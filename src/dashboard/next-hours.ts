@@ -80,7 +80,7 @@ export async function nextHours(view: View, known: JobCatalog, jobs: readonly Jo
   </div>`;
   const names = often
     .slice(0, MOST_LINES)
-    .map(({ job }) => job)
+    .map(({ job, times: [next = 0] }) => `${job} (next ${clock(next)})`)
     .join(', ');
   const others = often.length > MOST_LINES ? ` and ${often.length - MOST_LINES} more` : '';
   const body = html`${shown.length > 0 ? chart : ''}

@@ -10,7 +10,7 @@ const [SECOND, MINUTE, DAY] = [1000, 60_000, 86_400_000];
 const SETTLED_MS = 15 * MINUTE;
 /** A guard keeps no more runs of a once-per-tick job. */
 const MOST_TICKS = 1000;
-const [WEB_1, WEB_2] = ['web-1/2708', 'web-2/2710'];
+const [WEB_1, WEB_2, KILLED] = ['web-1/2708', 'web-2/2710', 'web-2/1984'];
 
 /**
  * Fills an empty SQLite database with the jobs of a company and ninety days of runs. They end at the current time, and are the
@@ -122,7 +122,7 @@ function failTwice(rows: SampleRows, run: SampleRun): void {
 /** Its process was killed after 20 s, and another instance has found its lease expired a minute later. */
 function interrupt(rows: SampleRows, run: SampleRun): void {
   const startedAt = run.tickAt + 210;
-  const attempts = [{ startedAt, finishedAt: startedAt + 20 * SECOND + MINUTE, instance: WEB_2 }];
+  const attempts = [{ startedAt, finishedAt: startedAt + 20 * SECOND + MINUTE, instance: KILLED }];
   rows.run({ ...run, attempts, state: 'interrupted', reason: 'lease-ended', result: undefined });
 }
 
