@@ -9,6 +9,8 @@ import { serveDashboard } from './served-dashboard';
 /** A guard on a SQLite file, and its dashboard, which alice may operate. */
 export interface DashboardBench {
   readonly browser: Browser;
+  /** The database. */
+  readonly file: string;
   readonly guard: JobGuard;
   readonly address: string;
   readonly stopServer: () => Promise<void>;
@@ -18,18 +20,28 @@ export interface DashboardBench {
   readonly runDaysAgo: (job: string, days: number, error?: Error) => Promise<string>;
 }
 
-/** A test of the pages that a browser shows. */
-export function testDashboard(name: string, body: (bench: DashboardBench) => Promise<void>): void {
+/**
+ * A test of the pages that a browser shows.
+ *
+ * @param fill creates the tables. Default: leaves them empty
+ */
+export function testDashboard(
+  name: string,
+  body: (bench: DashboardBench) => Promise<void>,
+  fill: (file: string) => Promise<void> = (file) => createTables(`sqlite:${file}`),
+): void {
   testInBrowser(name, async (browser) => {
     await using database = closing(sqliteDatabase());
-    const url = `sqlite:${(database.options as { database: string }).database}`;
-    await createTables(url);
-    await using guard = closing(await createJobGuard(url, { logger: false, pollInterval: false }));
+    const { database: file } = database.options as { database: string };
+    await fill(file);
+    await using guard = closing(
+      await createJobGuard(`sqlite:${file}`, { logger: false, pollInterval: false }),
+    );
     let served = await serveDashboard(guard);
     const { address } = served;
     try {
       const bench = {
-        ...{ browser, guard, address },
+        ...{ browser, file, guard, address },
         stopServer: () => served.stop(),
         startServer: async () => void (served = await serveDashboard(guard, Number(new URL(address).port))),
         runDaysAgo: (...of: Parameters<DashboardBench['runDaysAgo']>) => runDaysAgo(guard, ...of),
