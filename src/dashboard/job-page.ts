@@ -15,7 +15,19 @@ import { toCheck } from './grid';
 import { lockFacts } from './locks-page';
 import { scheduleWords } from './next-hours';
 import { attention, remarksOf } from './overview-page';
-import { actsOf, card, clockOf, current, factsOf, linkTo, pill, rowOf, tableOf, timeOf } from './parts';
+import {
+  actsOf,
+  card,
+  clockOf,
+  current,
+  factsOf,
+  linkTo,
+  pill,
+  rowOf,
+  scroll,
+  tableOf,
+  timeOf,
+} from './parts';
 import type { Html, Page } from './parts';
 import { html } from './vendor';
 import { knownJobs, NotFoundError, overviewOf, type View } from './view';
@@ -109,21 +121,19 @@ async function daysOf(view: View, known: JobCatalog, job: JobOverview): Promise<
     stroke-dasharray="4"
     d="M0 ${HEIGHT - heightOf(median)}h${DAYS * STEP}"
   />`;
-  const chart = html`<p class="mute">Next ${clockOf(job.nextScheduledAt, view)} · ${text}</p>
-    <div class="scroll" tabindex="0" role="group" aria-label="Duration of each day">
-      <svg
-        width="${DAYS * STEP}"
-        height="${HEIGHT + BELOW + 4}"
-        role="img"
-        aria-label="${DAYS} days: ${text}"
-      >
-        ${bars}
-        <path class="axis" d="M0 ${HEIGHT}h${DAYS * STEP}" />
-        ${isKnown ? middle : ''}
-      </svg>
-    </div>
-    ${open}`;
-  return card(`Duration, ${DAYS} days`, chart);
+  const chart = html`<svg
+    width="${DAYS * STEP}"
+    height="${HEIGHT + BELOW + 4}"
+    role="img"
+    aria-label="${DAYS} days: ${text}"
+  >
+    ${bars}
+    <path class="axis" d="M0 ${HEIGHT}h${DAYS * STEP}" />
+    ${isKnown ? middle : ''}
+  </svg>`;
+  const body = html`<p class="mute">Next ${clockOf(job.nextScheduledAt, view)} · ${text}</p>
+    ${scroll('Duration of each day', chart)} ${open}`;
+  return card(`Duration, ${DAYS} days`, body);
 }
 
 const FILTERS = {
@@ -150,7 +160,7 @@ async function runsOf(view: View, known: JobCatalog, job: string): Promise<Html>
   const rows = shown.map((run) => runRow(view, run, longest));
   return card(
     'Runs',
-    shown.length === 0 ? html`<p class="mute">No such run is recorded.</p>` : tableOf(columns, rows),
+    shown.length === 0 ? html`<p class="mute">No such run is recorded.</p>` : tableOf('Runs', columns, rows),
     html`<nav class="btns" id="runs" aria-label="Runs">${filters}</nav>`,
   );
 }

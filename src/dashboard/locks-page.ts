@@ -58,7 +58,7 @@ function groupsOf(view: View, held: readonly LockState[], known: JobCatalog | un
     if (locks.length === 0) return '';
     const rows = locks.map((lock) => lockRow(view, lock, known));
     const columns = ['Lock', 'State', isPaused ? 'By' : 'Holder', 'Since', 'Until', 'Lease'];
-    return card(`${title} ${locks.length}`, tableOf(columns, rows));
+    return card(`${title} ${locks.length}`, tableOf(title, columns, rows));
   };
   return html`${group('Held', false)} ${group('Paused', true)}`;
 }

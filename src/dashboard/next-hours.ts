@@ -8,7 +8,7 @@ import { BoundedCache } from '../ledger/periods/bounded-cache';
 import type { JobCatalog } from '../operations/job-catalog';
 import { eachInTurn } from '../operations/days';
 import { countText } from '../operations/state-texts';
-import { card, type Html } from './parts';
+import { card, scroll, type Html } from './parts';
 import { html, inWords } from './vendor';
 import type { View } from './view';
 
@@ -72,18 +72,16 @@ export async function nextHours(view: View, known: JobCatalog, jobs: readonly Jo
       ><g class="run">${marks}</g>${others.length === 0 ? label : ''}`;
   };
   const text = shown.map(({ job, times }) => `${job} ${times.map(clock).join(', ')}`).join('; ');
-  const chart = html`<div class="scroll" tabindex="0" role="group" aria-label="Next 24 hours">
-    <svg width="${WIDTH}" height="${bottom + 20}" role="img" aria-label="${text}">
-      ${hours.map((at) => html`<path class="axis" d="M${xOf(at)} 0V${bottom}" /><text x="${xOf(at)}" y="${bottom + 14}">${clock(at)}</text>`)}
-      ${shown.map(lineOf)}
-    </svg>
-  </div>`;
+  const chart = html`<svg width="${WIDTH}" height="${bottom + 20}" role="img" aria-label="${text}">
+    ${hours.map((at) => html`<path class="axis" d="M${xOf(at)} 0V${bottom}" /><text x="${xOf(at)}" y="${bottom + 14}">${clock(at)}</text>`)}
+    ${shown.map(lineOf)}
+  </svg>`;
   const names = often
     .slice(0, MOST_LINES)
     .map(({ job, times: [next = 0] }) => `${job} (next ${clock(next)})`)
     .join(', ');
   const others = often.length > MOST_LINES ? ` and ${often.length - MOST_LINES} more` : '';
-  const body = html`${shown.length > 0 ? chart : ''}
+  const body = html`${shown.length > 0 ? scroll('Next 24 hours', chart) : ''}
     <p class="mute">
       ${more > 0 ? `And ${countText(more, 'job')} later. ` : ''}${often.length > 0 ? `More than ${MOST_TICKS} times: ${names}${others}.` : ''}
     </p>`;

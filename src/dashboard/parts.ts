@@ -107,19 +107,23 @@ export function current(is: boolean, what: 'true' | 'page' = 'true'): Html {
   return is ? raw(`aria-current="${what}"`) : '';
 }
 
-export function tableOf(columns: readonly string[], rows: readonly Html[]): Html {
-  return html`<div class="scroll">
-    <table>
-      <thead>
-        <tr>
-          ${columns.map((column) => html`<th scope="col">${column}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>
-  </div>`;
+/** What can be wider than its page. It can be reached by Tab, so that the arrow keys scroll it. */
+export function scroll(name: string, content: Html): Html {
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="${name}">${content}</div>`;
+}
+
+export function tableOf(name: string, columns: readonly string[], rows: readonly Html[]): Html {
+  const table = html`<table>
+    <thead>
+      <tr>
+        ${columns.map((column) => html`<th scope="col">${column}</th>`)}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows}
+    </tbody>
+  </table>`;
+  return scroll(name, table);
 }
 
 /** A row of a table. Its heading is its first cell. */
@@ -139,5 +143,8 @@ export async function actsOf(view: View, of: Pick<ActQuery, 'job' | 'lock'>): Pr
     const [what, state] = [`${act.verb} ${subjectOfAct(act)}`, stateOfAct(act, view.now)];
     return rowOf([clockOf(act.at, view), what, act.actor, state, act.reason]);
   });
-  return card('Acts of operators', tableOf(['When', 'Act', 'By', 'State', 'Reason'], rows));
+  return card(
+    'Acts of operators',
+    tableOf('Acts of operators', ['When', 'Act', 'By', 'State', 'Reason'], rows),
+  );
 }

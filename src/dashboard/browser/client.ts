@@ -113,7 +113,7 @@ function countAges(): void {
 /** Shows the form of an act above the page, until it is sent or closed. */
 function openAct(box: Element | null | undefined): void {
   const form = box?.querySelector('form');
-  if (!box || !form || document.querySelector('dialog')) return;
+  if (!box || !form || document.querySelector('dialog[open]')) return;
   box.removeAttribute('open');
   const dialog = document.createElement('dialog');
   dialog.className = 'act';
