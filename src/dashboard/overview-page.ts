@@ -175,7 +175,7 @@ async function jobsCard(view: View, { jobs, known, days, page }: JobsCard): Prom
   );
   const shown = found.slice((page - 1) * JOBS, page * JOBS);
   if (page > 1 && shown.length === 0) throw new NotFoundError(`There is no page ${page}.`);
-  const grid = await view.reads.read(`days ${days} ${page} ${state} ${text}`, async () =>
+  const grid = await view.reads.read(`grid ${days} ${page} ${state} ${text}`, async () =>
     known ? await readDays(known, shown, { days }) : undefined,
   );
   const link = (to: { readonly days: number; readonly page?: number }, words: string, is: boolean): Html =>

@@ -15,7 +15,7 @@ export function quantile(values: readonly number[], share = 0.5): number {
   return values.toSorted((a, b) => a - b)[index] ?? 0;
 }
 
-/** How long after its scheduled time a run began. `undefined` if that is not known, or its period was over. */
+/** How long after its scheduled time a run began. `undefined` if that is not known, or its period had ended. */
 export function delayOf(catalog: JobCatalog, run: RunSummary): number | undefined {
   const { job, periodStart: start, periodEnd: end, firstStartedAt, generation } = run;
   const policy = catalog.knownPolicy(job);
