@@ -159,7 +159,8 @@ async function logOf(view: View, { ledger }: JobCatalog, key: RunKey): Promise<H
   const parts = entries.map(({ at, generation, attempt, lines }, index) => {
     const before = entries[index - 1];
     const isNew = before?.attempt !== attempt || before.generation !== generation;
-    const head = isNew ? html`<strong>Attempt ${attempt}, ${clockOf(at, view, true)}</strong>` : '';
+    const time = clockOf(at, view, true);
+    const head = isNew ? html`<strong>Attempt ${attempt}, ${time}</strong>` : time;
     return html`<span class="${isNew ? 'new run' : ''}">${head}${lines.replace(/\n$/, '')}</span>`;
   });
   const log = html`${left < 0 ? html`<p class="mute">The beginning is left out.</p>` : ''}
