@@ -16,15 +16,14 @@ export function toCheck(job: string, days: Days): Html {
   const open = [...days].filter(
     ([, { state, period }]) => period && ['failed', 'interrupted', 'missed'].includes(state),
   );
-  return html`${open
+  const links = open
     .sort()
     .reverse()
-    .map(
-      ([date, { state, period, scope }]) =>
-        html`<a class="stat ${tokenOf(state)[0]}" href="${linkTo({ job, period, scope })}"
-          >${state} ${date}</a
-        > `,
-    )}`;
+    .map(([date, { state, period, scope }]) => {
+      const [token] = tokenOf(state);
+      return html`<a class="stat ${token}" href="${linkTo({ job, period, scope })}">${state} ${date}</a> `;
+    });
+  return links.length > 0 ? html`<p class="btns">${links}</p>` : '';
 }
 
 function symbolOf(state: string): string {

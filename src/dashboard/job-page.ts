@@ -8,7 +8,7 @@ import type { RegisteredJob, Run } from '../ledger';
 import { firstLines } from '../ledger/operator/state-of-run';
 import { calendarPeriodsOf } from '../ledger/policy/job-policy';
 import { readDays } from '../operations/days';
-import { delayOf, durationOf, quantile } from '../operations/durations';
+import { delaysOf, durationOf, quantile } from '../operations/durations';
 import { settingsOf, shortDuration } from '../operations/state-texts';
 import { actButton, remedyButton } from './forms';
 import { toCheck } from './grid';
@@ -89,10 +89,10 @@ function bar(
 /** How long its runs took, and how late they started. */
 async function daysOf(view: View, known: JobCatalog, job: JobOverview): Promise<Html> {
   const grid = await view.reads.read(`days ${job.job}`, () =>
-    readDays(known, [job], { days: DAYS, delayOf: (run) => delayOf(known, run) }),
+    readDays(known, [job], { days: DAYS, delayOf: delaysOf(known, job.job) }),
   );
   const days = grid.of.get(job.job) ?? new Map<string, never>();
-  const open = html`<p class="btns">${toCheck(job.job, days)}</p>`;
+  const open = toCheck(job.job, days);
   const ended = [...days.values()].flatMap(({ state, tookMs }) =>
     state === 'completed' ? (tookMs ?? []) : [],
   );

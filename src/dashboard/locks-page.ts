@@ -18,7 +18,7 @@ export async function locksPage(view: View): Promise<Page> {
   const isAll = view.query.get('locks') === 'all';
   const list = async (held: boolean): Promise<readonly LockState[] | undefined> => {
     const after = held === isAll ? undefined : (view.query.get('after') ?? undefined);
-    return await view.reads.read(`locks ${held} ${after}`, () =>
+    return await view.reads.read(`locks ${JSON.stringify([held, after])}`, () =>
       view.guard.locks.list({ held, limit: PAGE + 1, ...(after && { after }) }).catch(unableTo),
     );
   };

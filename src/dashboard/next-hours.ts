@@ -41,7 +41,8 @@ export async function nextHours(view: View, known: JobCatalog, jobs: readonly Jo
     if (!declared || !nextScheduledAt || state === 'disabled' || state === 'paused') return [];
     const all = ticksSince(Math.floor(now / HOUR_MS) * HOUR_MS, declared);
     const isOften = all.length > MOST_TICKS + 1;
-    return [{ job, isOften, times: all.filter((at) => at > now && at <= now + DAY_MS) }];
+    const times = all.filter((at) => at > now && at <= now + DAY_MS);
+    return [{ job, isOften, times, next: nextScheduledAt.getTime() }];
   };
   const due = (await eachInTurn(jobs, timesOf)).flat();
   const often = due.filter(({ isOften }) => isOften);
@@ -78,7 +79,7 @@ export async function nextHours(view: View, known: JobCatalog, jobs: readonly Jo
   </svg>`;
   const names = often
     .slice(0, MOST_LINES)
-    .map(({ job, times: [next = 0] }) => `${job} (next ${clock(next)})`)
+    .map(({ job, next }) => `${job} (next ${clock(next)})`)
     .join(', ');
   const others = often.length > MOST_LINES ? ` and ${often.length - MOST_LINES} more` : '';
   const body = html`${shown.length > 0 ? scroll('Next 24 hours', chart) : ''}

@@ -4,7 +4,7 @@ import { isOwnName } from '../core/lock-name';
 import { instanceOf } from '../core/lease/owner';
 import type { JobCatalog } from '../operations/job-catalog';
 import { eachInTurn, readDays, type DaysOfJobs } from '../operations/days';
-import { expectedEnd } from '../operations/durations';
+import { expectedEnd, usualDurationOf } from '../operations/durations';
 import { countsOf, countText, progressOf, shortDuration, stateOfLock } from '../operations/state-texts';
 import { lifeOf } from '../operations/why';
 import { mayChange } from '../ledger/run-state';
@@ -144,9 +144,9 @@ async function runningRow(view: View, job: JobOverview, known: JobCatalog | unde
   const startedAt = running[0]?.startedAt ?? lock?.lockedAt ?? lastRun?.startedAt;
   const { renewedAt } = lock ? lifeOf(lock, known?.get(job.job), view.now) : {};
   const passedMs = startedAt ? Math.max(0, view.now.getTime() - startedAt.getTime()) : 0;
-  const end = await view.reads.read(`end ${job.job}`, () => expectedEnd(known, job, passedMs));
-  const { share, leftMs, usualMs = 0 } = end;
-  const late = share === undefined ? '' : `longer than usual: ${shortDuration(usualMs)}`;
+  const usualMs = await view.reads.read(`usual ${job.job}`, () => usualDurationOf(known, job.job));
+  const { share, leftMs } = expectedEnd(job, passedMs, usualMs) ?? {};
+  const late = share === undefined ? '' : `longer than usual: ${shortDuration(usualMs ?? 0)}`;
   const minutes = Math.ceil((leftMs ?? 0) / 60_000);
   const left = leftMs === undefined ? late : `about ${shortDuration(minutes * 60_000)} left`;
   return html`<div class="bar">
@@ -175,8 +175,9 @@ async function jobsCard(view: View, { jobs, known, days, page }: JobsCard): Prom
   );
   const shown = found.slice((page - 1) * JOBS, page * JOBS);
   if (page > 1 && shown.length === 0) throw new NotFoundError(`There is no page ${page}.`);
-  const grid = await view.reads.read(`grid ${days} ${page} ${state} ${text}`, async () =>
-    known ? await readDays(known, shown, { days }) : undefined,
+  const grid = await view.reads.read(
+    `grid ${days} ${JSON.stringify(shown.map(({ job }) => job).sort())}`,
+    async () => (known ? await readDays(known, shown, { days }) : undefined),
   );
   const link = (to: { readonly days: number; readonly page?: number }, words: string, is: boolean): Html =>
     html`<a href="${linkTo({ state, q: text, ...to })}" ${current(is)}>${words}</a>`;
@@ -192,7 +193,7 @@ async function jobsCard(view: View, { jobs, known, days, page }: JobsCard): Prom
     </form>`;
   const body = html`${known ? '' : html`<p>This guard keeps no runs, so only its locks are known.</p>`}
   ${grid?.isCut ? html`<p class="mute">Older runs of this range are left out.</p>` : ''}
-  ${shown.length > 0 ? await jobTable(view, { jobs: shown, known, grid }) : html`<p class="mute">No job matches.</p>`}
+  ${shown.length > 0 ? await jobTable(view, { jobs: shown, known, grid }) : jobs.length > 0 ? html`<p class="mute">No job matches.</p>` : ''}
   ${pages.length < 2 ? '' : html`<p class="btns">${pages}</p>`}`;
   return card('Jobs', body, filter);
 }
@@ -209,17 +210,20 @@ async function jobTable(view: View, { jobs, known, grid }: JobTable): Promise<Ht
     // The jobs can have changed since the grid was read.
     const days = grid?.of.get(job) ?? new Map<string, never>();
     const declared = known?.get(job)?.declared;
-    const picture = html`<td><a href="${linkTo({ job })}">${daysPicture(dates, days)}</a></td>`;
+    const words = [
+      scheduleWords(declared),
+      declared?.kind === 'lock' && 'only a lock: its runs are not recorded',
+    ];
+    const picture = days.size > 0 && html`<a href="${linkTo({ job })}">${daysPicture(dates, days)}</a>`;
     return html`<tr>
       <th scope="row">
         <a href="${linkTo({ job })}">${job}</a>
         <small
           >${state === 'ok' ? '' : pill(state, state === 'running' ? progressOf(running) : '')}
-          ${scheduleWords(declared)}
-          ${declared?.kind === 'lock' ? '· only a lock: its runs are not recorded' : ''}</small
+          ${words.filter(Boolean).join(' · ')}</small
         >
       </th>
-      ${isFew ? gridCells(job, dates, days) : picture}
+      ${isFew ? gridCells(job, dates, days) : html`<td>${picture}</td>`}
       <td class="took mute">${durationsOf(dates, days)}</td>
       <td class="next mute">${state === 'paused' ? 'paused' : timeOf(nextScheduledAt, view)}</td>
     </tr>`;
@@ -239,7 +243,7 @@ async function jobTable(view: View, { jobs, known, grid }: JobTable): Promise<Ht
         </tbody>
       </table>
     </div>
-    ${isFew ? legend() : ''}`;
+    ${isFew && grid ? legend() : ''}`;
 }
 
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');

@@ -67,7 +67,7 @@ export function clockOf(instant: Date | undefined, { timeZone, now }: View, hasS
   return html`<time class="clock" datetime="${iso}" title="${text}">${shown}</time>`;
 }
 
-const TICK = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const INSTANT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d\.\d{3}Z)?$/;
 const DAY = new Intl.DateTimeFormat('en-GB', {
   weekday: 'short',
   day: 'numeric',
@@ -77,9 +77,9 @@ const DAY = new Intl.DateTimeFormat('en-GB', {
 
 /** A period for people: `Thu, 26 Nov`, or the time of a tick. Others as their keys. */
 export function periodText(key: string, view: View): Html {
-  if (TICK.test(key)) return clockOf(new Date(key), view);
-  const day = /^\d{4}-\d\d-\d\d$/.test(key) ? new Date(key) : new Date(NaN);
-  return Number.isNaN(day.getTime()) ? key : DAY.format(day);
+  const at = new Date(INSTANT.test(key) ? key : NaN);
+  if (Number.isNaN(at.getTime())) return key;
+  return key.includes('T') ? clockOf(at, view) : DAY.format(at);
 }
 
 /** A part of a page with a heading, and what is beside that. */

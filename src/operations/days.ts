@@ -29,7 +29,7 @@ export interface Day {
   readonly tally: ReadonlyMap<string, number>;
   /** The longest run that has ended. Of ticks, the mean of their slowest quarter of an hour. */
   readonly tookMs?: number | undefined;
-  /** How late the run began. */
+  /** How late a run began, at most. */
   readonly delayMs?: number | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface DaysOfJobs {
   readonly isCut: boolean;
 }
 
-/** Of a tick job, the runs of that day have been deleted. */
+/** Of a tick job, the runs of that day are deleted if there were any. */
 export const NOT_KEPT = 'not kept';
 export const TO_COME = 'to come';
 
@@ -80,7 +80,7 @@ export async function readDays(
   { days, delayOf }: DaysOptions,
 ): Promise<DaysOfJobs> {
   const { store } = known.context;
-  const today = dayAt(known.now.getTime(), { timeZone: 'UTC', dayStartMs: 0 });
+  const today = dayIn(known.now.getTime(), 'UTC');
   // A business date can begin a day before or after the date in UTC.
   const range = { from: new Date((today - days) * DAY_MS), to: new Date((today + 2) * DAY_MS) };
   const isTick = ({ job }: JobOverview): boolean => known.get(job)?.declared.kind === 'tick';
@@ -89,7 +89,7 @@ export async function readDays(
   const counts =
     ticks.length > 0 ? await store.counts({ jobs: namesOf(ticks), ...range }, limitOf(known.context)) : [];
   const [runsOf, countsOf] = [byJob(runs), byJob(counts)];
-  const of = new Map<string, Days>();
+  const of = new Map<string, Map<string, Day>>();
   for (const job of jobs) {
     await turn();
     const row = isTick(job)
@@ -97,10 +97,14 @@ export async function readDays(
       : await daysOf(known, job, { runs: runsOf.get(job.job) ?? [], delayOf });
     of.set(job.job, row);
   }
-  const isCut = runs.length >= MOST_RUNS || counts.length >= MOST_COUNTS;
   const hasNext = [...of.values()].some((row) => (row.get(dateOf(today + 1))?.state ?? TO_COME) !== TO_COME);
   const first = today - days + (hasNext ? 2 : 1);
-  return { dates: Array.from({ length: days }, (_, index) => dateOf(first + index)), of, isCut };
+  for (const row of of.values()) for (const date of row.keys()) if (date < dateOf(first)) row.delete(date);
+  return {
+    dates: Array.from({ length: days }, (_, index) => dateOf(first + index)),
+    of,
+    isCut: runs.length >= MOST_RUNS || counts.length >= MOST_COUNTS,
+  };
 }
 
 /** Some days at a time, the newest first. */
@@ -109,12 +113,12 @@ async function readRuns(
   jobs: readonly JobOverview[],
   { from, to }: { readonly from: Date; readonly to: Date },
 ): Promise<readonly RunSummary[]> {
-  const runs: RunSummary[] = [];
+  let runs: readonly RunSummary[] = [];
   const stepMs = Math.ceil(RUNS_A_READ / Math.max(1, jobs.length)) * DAY_MS;
   for (let end = to; end > from && jobs.length > 0 && runs.length < MOST_RUNS;) {
     const start = new Date(Math.max(from.getTime(), end.getTime() - stepMs));
     const query = { jobs: namesOf(jobs), from: start, to: end, limit: MOST_RUNS - runs.length };
-    runs.push(...(await context.store.summaries(query, limitOf(context))));
+    runs = [...runs, ...(await context.store.summaries(query, limitOf(context)))];
     await turn();
     end = start;
   }
@@ -139,9 +143,10 @@ async function daysOf(
   known: JobCatalog,
   job: JobOverview,
   { runs, delayOf }: { readonly runs: readonly RunSummary[]; readonly delayOf: DaysOptions['delayOf'] },
-): Promise<Days> {
+): Promise<Map<string, Day>> {
   const days = new Map<string, Day>();
-  for (const run of runs) {
+  for (const [index, run] of runs.entries()) {
+    if (index % RUNS_A_READ === RUNS_A_READ - 1) await turn();
     const { state, periodKey: period, scope, attempt, generation } = run;
     const isRetried = attempt > 1 || generation > 0;
     const times = { tookMs: durationOf(run), delayMs: delayOf?.(run) };
@@ -159,19 +164,21 @@ async function daysOf(
 }
 
 /** The newest ticks of a job are kept. */
-function daysOfTicks(known: JobCatalog, { job, timeZone }: JobOverview, counts: readonly RunCount[]): Days {
+function daysOfTicks(
+  known: JobCatalog,
+  { job, timeZone }: JobOverview,
+  counts: readonly RunCount[],
+): Map<string, Day> {
   const days = new Map<string, Day>();
   for (const { start, state, count, meanMs } of counts)
     add(days, dateIn(start, timeZone), { state, tookMs: meanMs }, count);
   const first = [...days.keys()].sort()[0];
   const declaredAt = known.get(job)?.declaredAt;
   if (first === undefined || declaredAt === undefined) return days;
-  const yearAgo = known.now.getTime() - 366 * DAY_MS;
-  for (let at = Math.max(declaredAt.getTime(), yearAgo); ; at += DAY_MS) {
-    const date = dateIn(new Date(at), timeZone);
-    if (date >= first) return days;
-    add(days, date, { state: NOT_KEPT });
-  }
+  const since = Math.max(declaredAt.getTime(), known.now.getTime() - 366 * DAY_MS);
+  for (let day = dayIn(since, timeZone); dateOf(day) < first; day += 1)
+    add(days, dateOf(day), { state: NOT_KEPT });
+  return days;
 }
 
 /** A worse state replaces the one of the day. */
@@ -188,13 +195,17 @@ function longer(a: number | undefined, b: number | undefined): number | undefine
   return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 }
 
+function dayIn(ms: number, timeZone: string): number {
+  return dayAt(ms, { timeZone, dayStartMs: 0 });
+}
+
 function dateIn(instant: Date, timeZone = 'UTC'): string {
-  return dateOf(dayAt(instant.getTime(), { timeZone, dayStartMs: 0 }));
+  return dateOf(dayIn(instant.getTime(), timeZone));
 }
 
 /** The business date for which a scheduled time counts. */
 function dateDue(known: JobCatalog, { job, timeZone }: JobOverview, at: Date): string {
-  const policy = known.knownPolicy(job);
+  const policy = known.policyOf(job);
   return (policy && knownPeriodAt(policy, at)?.businessDate) ?? dateIn(at, timeZone);
 }
 

@@ -15,43 +15,48 @@ export function quantile(values: readonly number[], share = 0.5): number {
   return values.toSorted((a, b) => a - b)[index] ?? 0;
 }
 
-/** How long after its scheduled time a run began. `undefined` if that is not known, or its period had ended. */
-export function delayOf(catalog: JobCatalog, run: RunSummary): number | undefined {
-  const { job, periodStart: start, periodEnd: end, firstStartedAt, generation } = run;
+/** How long after its scheduled time a run of a job began. `undefined` if that is not known, or its period had ended. */
+export function delaysOf(catalog: JobCatalog, job: string): (run: RunSummary) => number | undefined {
   const policy = catalog.knownPolicy(job);
   const periods = policy && calendarPeriodsOf(policy);
-  if (!start || !end || !periods || periods.target === 'previous') return undefined;
-  const due = catalog.expectationOf(job).schedule?.firstIn({ start, end });
-  if (!due || !firstStartedAt || firstStartedAt >= end || generation > 0) return undefined;
-  return Math.max(0, firstStartedAt.getTime() - due.getTime());
+  const { schedule } = catalog.expectationOf(job);
+  if (!schedule || !periods || periods.target === 'previous') return () => undefined;
+  return ({ periodStart: start, periodEnd: end, firstStartedAt, generation }) => {
+    if (!start || !end || !firstStartedAt || firstStartedAt >= end || generation > 0) return undefined;
+    const due = schedule.firstIn({ start, end });
+    return due && Math.max(0, firstStartedAt.getTime() - due.getTime());
+  };
 }
 
 /** Fewer runs show nothing. */
 const [FEWEST_RUNS, RUNS] = [5, 20];
 
-export interface ExpectedEnd {
-  /** How much of the work is done, or of the usual time has passed: 0 to 1. */
-  readonly share?: number;
-  /** `undefined` once it takes longer than usual. */
-  readonly leftMs?: number;
-  /** The middle one of its last 20 completed runs. */
-  readonly usualMs?: number;
+/** The middle one of its last 20 completed runs. `undefined` if there are fewer than five. */
+export async function usualDurationOf(
+  catalog: JobCatalog | undefined,
+  job: string,
+): Promise<number | undefined> {
+  const runs = await catalog?.ledger.list({ job, states: ['completed'], limit: RUNS });
+  const took = runs?.flatMap((run) => durationOf(run) ?? []) ?? [];
+  return took.length < FEWEST_RUNS ? undefined : quantile(took);
 }
 
-/** By the rate of its progress, or else by how long its runs took. */
-export async function expectedEnd(
-  catalog: JobCatalog | undefined,
-  { job, running }: Pick<JobOverview, 'job' | 'running'>,
+/**
+ * How far a running job is, by its progress, or else by how long its runs usually take.
+ *
+ * @returns the share that is done, from 0 to 1, and how long the rest takes. Without `leftMs`, it takes longer than usual.
+ *   `undefined` if nothing is known
+ */
+export function expectedEnd(
+  { running }: Pick<JobOverview, 'running'>,
   passedMs: number,
-): Promise<ExpectedEnd> {
+  usualMs: number | undefined,
+): { readonly share: number; readonly leftMs?: number } | undefined {
   const { done = 0, total = 0 } = running.find((run) => run.done !== undefined) ?? {};
   if (total > 0 && done > 0)
     return { share: Math.min(1, done / total), leftMs: Math.max(0, (passedMs * (total - done)) / done) };
-  const runs = await catalog?.ledger.list({ job, states: ['completed'], limit: RUNS });
-  const took = runs?.flatMap((run) => durationOf(run) ?? []) ?? [];
-  if (took.length < FEWEST_RUNS) return {};
-  const usualMs = quantile(took);
+  if (usualMs === undefined) return undefined;
   return passedMs > usualMs
-    ? { share: 1, usualMs }
-    : { share: passedMs / Math.max(usualMs, 1), leftMs: usualMs - passedMs, usualMs };
+    ? { share: 1 }
+    : { share: passedMs / Math.max(usualMs, 1), leftMs: usualMs - passedMs };
 }
