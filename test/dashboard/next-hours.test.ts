@@ -32,8 +32,9 @@ void test('jobs that run often share one line with their next times, also late i
 });
 
 void test('the line of a job has its times from now on, and at most 12 jobs have one', async () => {
-  const daily = Array.from({ length: 14 }, (_, hour) => [`job-${hour}`, `0 ${hour} * * *`]);
-  const text = await textsOf({ hourly: '30 * * * *', ...Object.fromEntries(daily) });
+  const expressions: Record<string, string> = { hourly: '30 * * * *' };
+  for (let hour = 0; hour < 14; hour += 1) expressions[`job-${hour}`] = `0 ${hour} * * *`;
+  const text = await textsOf(expressions);
   const [, hourly = ''] = /aria-label="job-11 11:00; (hourly [^;]*); job-12 12:00;/.exec(text) ?? [];
   assert.equal(hourly.split(', ').length, 24);
   assert.match(hourly, /^hourly 11:30, 12:30, .*, 10:30$/);
