@@ -6,9 +6,8 @@ import { describeSchedule } from '../ledger/job-register';
 import { timeText } from '../ledger/operator/state-of-run';
 import { BoundedCache } from '../ledger/periods/bounded-cache';
 import type { JobCatalog } from '../operations/job-catalog';
-import { eachInTurn } from '../operations/days';
 import { countText } from '../operations/state-texts';
-import { card, scroll, type Html } from './parts';
+import { card, eachInTurn, scroll, type Html } from './parts';
 import { html, inWords } from './vendor';
 import type { View } from './view';
 

@@ -6,7 +6,7 @@ export type AccessLevel = 'none' | 'read' | 'operate';
 /** What a request may do. */
 export interface Access {
   readonly level: AccessLevel;
-  /** Who operates, for the history of runs: 1–200 characters. Required for `'operate'`. */
+  /** Who operates, for the history of runs: 1–128 characters. Required for `'operate'`. */
   readonly actor?: string | undefined;
 }
 

@@ -3,7 +3,7 @@ import type { JobOverview, JobRemark, Overview } from '../operations';
 import { isOwnName } from '../core/lock-name';
 import { instanceOf } from '../core/lease/owner';
 import type { JobCatalog } from '../operations/job-catalog';
-import { eachInTurn, readDays, type DaysOfJobs } from '../operations/days';
+import { readDays, type DaysOfJobs } from '../operations/days';
 import { expectedEnd, usualDurationOf } from '../operations/durations';
 import { countsOf, countText, progressOf, shortDuration, stateOfLock } from '../operations/state-texts';
 import { lifeOf } from '../operations/why';
@@ -15,6 +15,7 @@ import {
   capital,
   card,
   current,
+  eachInTurn,
   linkTo,
   periodText,
   pill,
@@ -144,9 +145,9 @@ async function runningRow(view: View, job: JobOverview, known: JobCatalog | unde
   const startedAt = running[0]?.startedAt ?? lock?.lockedAt ?? lastRun?.startedAt;
   const { renewedAt } = lock ? lifeOf(lock, known?.get(job.job), view.now) : {};
   const passedMs = startedAt ? Math.max(0, view.now.getTime() - startedAt.getTime()) : 0;
-  const usualMs = await view.reads.read(`usual ${job.job}`, () => usualDurationOf(known, job.job));
-  const { share, leftMs } = expectedEnd(job, passedMs, usualMs) ?? {};
-  const late = share === undefined ? '' : `longer than usual: ${shortDuration(usualMs ?? 0)}`;
+  const usual = () => view.reads.read(`usual ${job.job}`, () => usualDurationOf(known, job.job));
+  const { share, leftMs, usualMs } = await expectedEnd(job, passedMs, usual);
+  const late = usualMs === undefined ? '' : `longer than usual: ${shortDuration(usualMs)}`;
   const minutes = Math.ceil((leftMs ?? 0) / 60_000);
   const left = leftMs === undefined ? late : `about ${shortDuration(minutes * 60_000)} left`;
   return html`<div class="bar">

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { relative, shortTime } from '../guard/log/time-texts';
 import type { ActQuery } from '../ledger';
 import { timeText } from '../ledger/operator/state-of-run';
@@ -80,6 +81,19 @@ export function periodText(key: string, view: View): Html {
   const at = new Date(INSTANT.test(key) ? key : NaN);
   if (Number.isNaN(at.getTime())) return key;
   return key.includes('T') ? clockOf(at, view) : DAY.format(at);
+}
+
+/** After so many rows, other work of the process has its turn. */
+const ROWS_A_TURN = 20;
+
+/** Calls a function for each, and gives way between. */
+export async function eachInTurn<T, R>(all: readonly T[], one: (each: T) => R): Promise<R[]> {
+  const results: R[] = [];
+  for (const [index, each] of all.entries()) {
+    if (index % ROWS_A_TURN === ROWS_A_TURN - 1) await turn();
+    results.push(one(each));
+  }
+  return results;
 }
 
 /** A part of a page with a heading, and what is beside that. */

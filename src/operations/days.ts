@@ -51,19 +51,6 @@ export const TO_COME = 'to come';
 /** The worst first. */
 const STATES = ['failed', 'interrupted', 'missed', 'running', 'pending', 'skipped', 'completed', TO_COME];
 
-/** After so many rows, other work of the process has its turn. */
-const ROWS_A_TURN = 20;
-
-/** Calls a function for each, and gives way between. */
-export async function eachInTurn<T, R>(all: readonly T[], one: (each: T) => R): Promise<R[]> {
-  const results: R[] = [];
-  for (const [index, each] of all.entries()) {
-    if (index % ROWS_A_TURN === ROWS_A_TURN - 1) await turn();
-    results.push(one(each));
-  }
-  return results;
-}
-
 interface DaysOptions {
   readonly days: number;
   /** Also keeps how late each run began. */
@@ -113,12 +100,12 @@ async function readRuns(
   jobs: readonly JobOverview[],
   { from, to }: { readonly from: Date; readonly to: Date },
 ): Promise<readonly RunSummary[]> {
-  let runs: readonly RunSummary[] = [];
+  const runs: RunSummary[] = [];
   const stepMs = Math.ceil(RUNS_A_READ / Math.max(1, jobs.length)) * DAY_MS;
   for (let end = to; end > from && jobs.length > 0 && runs.length < MOST_RUNS;) {
     const start = new Date(Math.max(from.getTime(), end.getTime() - stepMs));
     const query = { jobs: namesOf(jobs), from: start, to: end, limit: MOST_RUNS - runs.length };
-    runs = [...runs, ...(await context.store.summaries(query, limitOf(context)))];
+    for (const run of await context.store.summaries(query, limitOf(context))) runs.push(run);
     await turn();
     end = start;
   }

@@ -41,22 +41,25 @@ export async function usualDurationOf(
   return took.length < FEWEST_RUNS ? undefined : quantile(took);
 }
 
-/**
- * How far a running job is, by its progress, or else by how long its runs usually take.
- *
- * @returns the share that is done, from 0 to 1, and how long the rest takes. Without `leftMs`, it takes longer than usual.
- *   `undefined` if nothing is known
- */
-export function expectedEnd(
+interface ExpectedEnd {
+  /** How much is done, from 0 to 1. `undefined` if nothing is known. */
+  readonly share?: number;
+  readonly leftMs?: number;
+  /** Only if it takes longer than that. */
+  readonly usualMs?: number;
+}
+
+/** Of a running job, by its progress, or else by how long its runs usually take, which is only asked then. */
+export async function expectedEnd(
   { running }: Pick<JobOverview, 'running'>,
   passedMs: number,
-  usualMs: number | undefined,
-): { readonly share: number; readonly leftMs?: number } | undefined {
+  usual: () => Promise<number | undefined>,
+): Promise<ExpectedEnd> {
   const { done = 0, total = 0 } = running.find((run) => run.done !== undefined) ?? {};
   if (total > 0 && done > 0)
     return { share: Math.min(1, done / total), leftMs: Math.max(0, (passedMs * (total - done)) / done) };
-  if (usualMs === undefined) return undefined;
-  return passedMs > usualMs
-    ? { share: 1 }
-    : { share: passedMs / Math.max(usualMs, 1), leftMs: usualMs - passedMs };
+  const usualMs = await usual();
+  if (usualMs === undefined) return {};
+  if (passedMs > usualMs) return { share: 1, usualMs };
+  return { share: passedMs / Math.max(usualMs, 1), leftMs: usualMs - passedMs };
 }

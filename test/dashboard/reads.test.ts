@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { testOperated } from '../cli/operated';
-import { dailyJob, register } from '../cli/year-of-runs';
+import { dailyJob, fillYear, register } from '../cli/year-of-runs';
 import { closing } from '../support/benches/closing';
 import { guardOfRuns } from '../support/benches/guard-of-runs';
 import { statementLog } from '../support/databases/statement-log';
@@ -66,6 +67,25 @@ testOperated(
       now.mock.restore();
     }
   },
+);
+
+testOperated(
+  'the first page of 200 jobs has all their days, in 80 kB compressed for 30 days, and 60 kB for 90 and 365',
+  async (bench) => {
+    await fillYear(bench, { jobs: 200 });
+    for (const [days, mostKb] of [
+      [30, 80],
+      [90, 60],
+      [365, 60],
+    ] as const) {
+      const { text } = await siteOf(bench.guard).get(`?days=${days}`);
+      const cells = text.match(/job-\d+ \d{4}-\d\d-\d\d completed/g) ?? [];
+      const pictures = text.match(new RegExp(`aria-label="completed ${days}"`, 'g')) ?? [];
+      assert.equal(days === 30 ? new Set(cells).size : pictures.length, days === 30 ? 200 * days : 200);
+      assert.ok(gzipSync(text).length < mostKb * 1000);
+    }
+  },
+  ['sqlite', 'postgres'],
 );
 
 testOperated('a long log shows its end, also if it is one entry', async ({ guard, query, runDaysAgo }) => {

@@ -41,7 +41,7 @@ function contrast(...colours: readonly [Colour, Colour]): number {
 for (const scheme of ['light', 'dark'] as const)
   void test(`each text and each sign of the ${scheme} dashboard stands out from its background`, () => {
     const colours = coloursOf(scheme);
-    const of = (name: string): Colour => colours.get(name) ?? assert.fail(`There is no colour --${name}.`);
+    const of = (name: string): Colour => colours.get(name) ?? assert.fail(`Colour --${name} is missing.`);
     const backOf = (name: string, text: string): Colour =>
       name === 'tint'
         ? of(text).map((part, index) => part * TINT + (of('card')[index] ?? NaN) * (1 - TINT))
